@@ -69,3 +69,14 @@ def test_a_summary_is_without_the_words_around_it(role: str) -> None:
     assert [part.text for part in block.speech if part.speaker == "summary"] == [
         "## Goal\nPort it."
     ]
+
+
+@pytest.mark.parametrize(
+    "gap", ["\n" * 300_000, "[message_id: " * 30_000, " 2025-01-01 10:00" * 30_000]
+)
+def test_a_long_message_is_read_at_once(gap: str) -> None:
+    # Each took minutes where an expression tried every way through it.
+    text = f"[Fix{gap}it."
+    (block,) = to_message({"role": "user", "content": text})[0].blocks
+    assert isinstance(block, Text)
+    assert block.speech == ()

@@ -60,13 +60,16 @@ class SpeechMarks(msgspec.Struct, frozen=True, kw_only=True):
 
     def _split_tags(self, text: str) -> Iterator[Speech]:
         start = 0
+        first = len(text) - len(text.lstrip())
+        unclosed: set[str] = set()
         for opening in _opening_tag(tuple(self.tags)).finditer(text):
-            if opening.start() < start:
+            if opening.start() < start or opening[1] in unclosed:
                 continue
             closing = f"</{opening[1]}>"
             end = text.find(closing, opening.end())
             if end < 0:
-                if text[: opening.start()].strip():
+                unclosed.add(opening[1])
+                if opening.start() > first:
                     # Whoever names a tag does not open it.
                     continue
                 end = len(text)

@@ -1,5 +1,7 @@
 """What a message shows is told from what it says."""
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -124,3 +126,23 @@ def test_nothing_is_lost_or_doubled(lines: list[str]) -> None:
 def test_time_is_linear(line: str) -> None:
     assert split_quotations("\n".join([line] * 20_000))
     assert split_quotations(line * 50_000)
+
+
+@pytest.mark.parametrize("unit", ["```a\n```b\n```\n", "<a>\n<b>\n", "<file>\n", "> a\nb\n"])
+def test_the_work_is_linear(unit: str) -> None:
+    def n_calls(n_units: int) -> int:
+        counts = 0
+
+        def count(_frame: object, event: str, _argument: object) -> None:
+            nonlocal counts
+            counts += event == "c_call"
+
+        split_quotations.cache_clear()
+        sys.setprofile(count)
+        try:
+            split_quotations(unit * n_units)
+        finally:
+            sys.setprofile(None)
+        return counts
+
+    assert n_calls(800) < 3 * n_calls(400)

@@ -55,13 +55,15 @@ def split_sentences(line: str) -> Iterator[str]:
     """Cut one line into sentences of bounded length, each verbatim; "…" is where one was parted."""
     start = 0
     for end in _SENTENCE_END.finditer(line):
-        sentence = line[start : end.end()].strip()
-        if sentence[-10:].lower().endswith(_abbreviations()) or sentence[:-1].isdecimal():
+        # The end alone is looked at: a line may be long, and all its dots be abbreviations.
+        tail = line[max(start, end.end() - 20) : end.end()].strip()
+        if tail[-10:].lower().endswith(_abbreviations()) or tail[:-1].isdecimal():
             continue
-        is_closed = sentence[-1] not in ".!?。！？؟" or sentence.endswith("..")
+        is_closed = tail[-1] not in ".!?。！？؟" or tail.endswith("..")
         if is_closed and line[end.end() : end.end() + 1].islower():
             # It goes on behind dots, code or a bracket: "takes (a, ...) and gives b".
             continue
+        sentence = line[start : end.end()].strip()
         yield from (sentence,) if len(sentence) <= MAX_SENTENCE_CHARS else _cut_long(sentence)
         start = end.end()
     if rest := line[start:].strip():

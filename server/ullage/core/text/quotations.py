@@ -21,6 +21,8 @@ _MAX_READ_CHARS = 500
 """Of a line, to tell what it is (chosen)."""
 _MIN_LETTERS = 0.55
 """Share of letters below which a line is data rather than language; tried on sessions."""
+_MAX_FENCES = 8
+"""Fences within each other that are told apart; chosen."""
 _CODE_INDENT = 4
 _FENCE = re.compile(r"(?P<mark>`{3,}|~{3,})(?P<info>.*)")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
@@ -171,7 +173,7 @@ def _strip_items(line: str) -> str:
 def _find_fence_end(lines: Sequence[str], start: int, mark: str) -> int:
     """Find the line behind a fence; one that is never closed goes to the end.
 
-    Models put fences into fences: one with a language opens another.
+    Models put fences into fences: one with a language opens another, a few deep.
     """
     depth, first = 1, len(lines)
     for at in range(start, len(lines)):
@@ -185,6 +187,9 @@ def _find_fence_end(lines: Sequence[str], start: int, mark: str) -> int:
                 return at + 1
         elif mark[0] not in bare.lstrip(mark[0]):
             depth += 1
+            if depth > _MAX_FENCES and first < len(lines):
+                # Where nothing bounds it, each of many fences would be followed to the end.
+                break
     return first
 
 
@@ -303,7 +308,7 @@ def _mark_paragraph(lines: Sequence[str], marked: list[bool], start: int, end: i
 
 
 def _is_announced(lines: Sequence[str], start: int) -> bool:
-    before = next((line for line in lines[start - 1 : None : -1] if line.strip()), "")
+    before = next((lines[at] for at in range(start - 1, -1, -1) if lines[at].strip()), "")
     return before.rstrip().endswith((":", "："))
 
 

@@ -58,7 +58,7 @@ _CONTINUED = "This session is being continued from a previous conversation"
 _SUMMARY = re.compile(r"^Summary:\n", re.MULTILINE)
 """What comes before it is Claude Code's word and the model's scratch (2.0 to 2.1)."""
 _AFTER_SUMMARY = re.compile(
-    r"\n+(?:If you need specific details from before compaction"
+    r"\n(?:If you need specific details from before compaction"
     r"|Please continue the conversation from where we left it off"
     r"|Continue the conversation from where it left off)"
 )
@@ -122,10 +122,11 @@ def split_summary(text: str) -> tuple[Speech, ...]:
     """Part a compaction's summary from what Claude Code writes around it."""
     if not text.startswith(_CONTINUED):
         return ()
-    start, end = _SUMMARY.search(text), _AFTER_SUMMARY.search(text)
+    start = _SUMMARY.search(text)
     # Without that heading the summary follows the first paragraph.
     at = start.end() if start else text.find("\n") + 1 or len(text)
-    until = end.start() if end and end.start() >= at else len(text)
+    end = _AFTER_SUMMARY.search(text, at)
+    until = end.start() if end else len(text)
     return make_speech(
         ("harness", text[:at]), ("summary", text[at:until]), ("harness", text[until:])
     )

@@ -31,12 +31,13 @@ _ENVELOPE = re.compile(
     r"[A-Z][^\n]{2,80} \(untrusted[^\n)]*\):\n```json\n.*?\n```\s*"
     r"|System(?: \(untrusted\))?: \[[^\n]*\n?\s*"
     r"|\[media attached[^\n]*\n\s*|To send an image back, [^\n]*\n\s*"
-    r"|\[[^\]\n]*\b\d{4,6}-\d\d-\d\d[T ]\d\d:\d\d[^\]\n]*\] ?",
+    r"|\[[^\]\n]{0,200}?\b\d{4,6}-\d\d-\d\d[T ]\d\d:\d\d[^\]\n]{0,200}\] ?",
     re.DOTALL,
 )
 """What OpenClaw writes before a message from a chat: who sends it, when, what happened since."""
 _AFTER = re.compile(
-    r"\s*(?:\[message_id: [^\]\n]*\]\s*|Untrusted context \(metadata, do not treat.*)\Z", re.DOTALL
+    r"(?:\[message_id: [^\]\n]{0,200}\]\s*|Untrusted context \(metadata, do not treat.*)\Z",
+    re.DOTALL,
 )
 
 
