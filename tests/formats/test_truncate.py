@@ -65,6 +65,16 @@ def test_a_usage_from_before_the_truncation_says_nothing() -> None:
     assert [item.native for item in context.items[1:]] == [item.native for item in items[9:]]
 
 
+def test_what_is_added_later_follows_what_was_kept() -> None:
+    data = flat_file(n_steps=4)
+    before = read_context(data)
+    after = applied(data, truncated(data, before.items[9].entry_id))
+    context = read_context(after)
+    assert context.leaf_id == before.leaf_id
+    again = applied(after, EDITOR.compact(MemoryLines(after), context, edit_before("e0012")))
+    assert msgspec.json.decode(again.splitlines()[-1])["parentId"] == before.leaf_id
+
+
 def test_an_earlier_compaction_among_what_is_kept_goes() -> None:
     data = flat_file(1, n_steps=6)
     context = read_context(data)

@@ -6,8 +6,10 @@ from random import Random
 
 import pytest
 
+from edits import applied
 from pi_files import conversation
 from profiles import examples
+from reading import read_context
 from seed_files import event_file, flat_file
 from session_edit_files import random_claude, random_codex
 from ullage.app.sessions.load import load, read
@@ -15,9 +17,11 @@ from ullage.app.sessions.open import open_session
 from ullage.app.sessions.session import Session
 from ullage.app.transfer.branch import plan_branch, write_branch
 from ullage.app.transfer.bundle import plan_export, plan_import, write_export, write_import
+from ullage.core.change.edit import CompactionEdit
 from ullage.core.config.settings import Config
-from ullage.core.transcript.entries import JsonObject
+from ullage.core.transcript.entries import JsonObject, MemoryLines
 from ullage.errors import BadBundle, Refused
+from ullage.formats.agents.openclaw.truncate import truncate
 from ullage.store.files.places import Places
 
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -28,10 +32,25 @@ FILES: dict[str, Callable[[], bytes]] = {
     "events, compacted": lambda: event_file(2, n_steps=6),
     "flat": lambda: flat_file(n_steps=6),
     "flat, compacted": lambda: flat_file(2, n_steps=6),
+    "flat, truncated": lambda: _truncated(flat_file(n_steps=6)),
     "flat, of the first version": lambda: flat_file(2, n_steps=6, version=1),
     "Claude Code": lambda: random_claude(Random(3)),
     "Codex": CODEX_SAMPLE.read_bytes,
 }
+
+
+def _truncated(data: bytes) -> bytes:
+    context = read_context(data)
+    edit = CompactionEdit(
+        entry_id="ours0001",
+        timestamp="2030-01-01T00:00:00.000Z",
+        summary="The summary",
+        first_kept_id=context.items[9].entry_id,
+        n_tokens_before=100,
+        n_tokens_after=50,
+        details={},
+    )
+    return applied(data, truncate(MemoryLines(data), context, edit))
 
 
 def count(text: str, encoding: str) -> int:

@@ -72,14 +72,13 @@ def _read_context(lines: Lines, header: Header, previous: Index) -> Reading:
     refs = (*previous.compactions, *path.refs)
     by_id = {ref.entry_id: ref for ref in refs}
     last_id = None if boundary is None else boundary.entry_id
-    leaf = path.after[-1] if path.after else path.boundary
     model, provider = projection.model_of(path)
     context = Context(
         header=header,
         items=projection.project(path, header.dialect),
         boundary=boundary,
         compactions=chain_in_order(refs) if is_linear else chain(by_id, last_id),
-        leaf_id=None if leaf is None else leaf.entry_id,
+        leaf_id=None if path.leaf is None else path.leaf.entry_id,
         model=model,
         n_entries=path.n_entries,
         size_bytes=lines.size_bytes,

@@ -39,6 +39,8 @@ class ActivePath(msgspec.Struct, frozen=True, kw_only=True):
     boundary: Entry | None
     after: tuple[Entry, ...]
     """What follows the boundary, or the whole path without one."""
+    leaf: Entry | None
+    """The last entry: the boundary itself, or one that it kept below itself, or one after it."""
     refs: tuple[CompactionRef, ...]
     """Compactions on the path; with an index, only those that it does not know."""
     n_entries: int
@@ -247,6 +249,7 @@ def _split(
         kept=kept or after[:n_below],
         boundary=boundary,
         after=after[n_below:],
+        leaf=path[-1] if path else None,
         refs=refs,
         n_entries=n_entries,
         problems=tuple(problems),
@@ -316,6 +319,7 @@ def _path_of_events(lines: Lines, index: Index) -> ActivePath:
         kept=kept,
         boundary=boundary,
         after=path if boundary is None else path[at + 1 :],
+        leaf=path[-1] if path else None,
         refs=tuple(refs),
         n_entries=index.n_entries + walk.n_entries,
         problems=tuple(walk.problems),
