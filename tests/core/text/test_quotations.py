@@ -62,6 +62,7 @@ TYPED = {
     "between files": f"<file>\nx\n</file>\n{RULE}\n<file>\ny\n</file>",
     "markup in a sentence": f"Make it <b>bold</b>. {RULE}",
     "markup that does not end": f"<div>\n{RULE}",
+    "parts of a prompt": f"<task>\nPort the page.\n</task>\n<Rules>\n{RULE}\n</Rules>",
     "comparison": f">= 3.11 is needed.\n\n{RULE}",
     "keyword": f"let's use it.\nfrom now on: {RULE}\nimport it first.\nclass names are nouns.",
     "small words": f"at the end it fails.\nuse tabs; {RULE}\nreturn early.",

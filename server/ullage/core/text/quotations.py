@@ -30,6 +30,13 @@ _MARKED = re.compile(r">(?![=])")
 _OPENING = re.compile(r"\s*<(?P<tag>[A-Za-z][\w.:-]{0,60})(?:\s[^<>]*)?>")
 _FILE = re.compile(r"<(?P<tag>file|document)(?:\s[^<>]*)?>")
 """What agents and people put around a file; wherever it begins."""
+_PROMPT_PARTS = frozenset(
+    (
+        *("constraints", "goal", "guidelines", "important", "instructions", "objective"),
+        *("prompt", "question", "request", "requirements", "role", "rules", "steps", "task"),
+    )
+)
+"""Elements in which people write what they ask for themselves, as models' makers advise."""
 _CLOSING = re.compile(r"</([A-Za-z][\w.:-]{0,60})\s*>")
 _SENTENCE_END = re.compile(r"[.!?。！？؟:][\"'”’)\]*`]{0,3}\s*\Z")
 _PROMPT = re.compile(
@@ -238,6 +245,8 @@ class _Elements:
         A file may begin anywhere, be on one line, and lack its end where it begins a line.
         """
         opening = _OPENING.match(line) if "<" in line else None
+        if opening is not None and opening["tag"].lower() in _PROMPT_PARTS:
+            opening = None
         is_file = opening is not None and opening["tag"] in ("file", "document")
         if opening is None or (self._is_agents and not is_file):
             opening = _FILE.search(line) if "<" in line else None
