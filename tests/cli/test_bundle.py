@@ -112,6 +112,14 @@ def test_a_dry_run_writes_nothing(place: Place) -> None:
     assert after == before
 
 
+def test_a_dry_run_names_no_way_to_go_on_with_what_is_not_there(place: Place) -> None:
+    session = place.write("s.jsonl", conversation(2).data)
+    place.run("context", "export", "b.json", "--session", session)
+    for command in (("import", "b.json"), ("branch", "--session", session)):
+        assert "Go on with" not in place.run("context", *command, "--dry-run").stdout
+        assert "Go on with" in place.run("context", *command).stdout
+
+
 def test_nothing_is_replaced(place: Place) -> None:
     session = place.write("s.jsonl", conversation(2).data)
     before = session.read_bytes()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -167,6 +168,16 @@ def claude_session(place: Place, *, is_compacted: bool = False) -> Path:
             claude.summary("The first ten modules were looked at.")
     folder = f"../../home/.claude/projects/{folder_name(str(place.cwd))}"
     return place.write(f"{folder}/{SESSION_ID}.jsonl", claude.data).resolve()
+
+
+def test_a_command_that_is_told_of_quotes_its_path(place: Place) -> None:
+    folder = place.cwd / "my copies"
+    folder.mkdir()
+    path = claude_session(place)
+    path = path.rename(folder / path.name)
+    done = answer(place, "compact", "--yes", "--session", path, *WINDOW)
+    again = place.run("compact", "--yes", "--session", path, *WINDOW)
+    assert f"`ullage undo --session {shlex.quote(str(done['path_after']))}`" in again.stderr
 
 
 def test_a_session_that_goes_on_elsewhere_is_not_compacted_twice(place: Place) -> None:

@@ -1,5 +1,6 @@
 """Undo: the context from before the last compaction, prune or restore is current again."""
 
+import shlex
 from pathlib import Path
 from typing import Literal
 
@@ -105,7 +106,7 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
             return withdrawal
         raise Refused(
             f"{session.path.name} itself was not changed, it goes on in another file: take that"
-            f" back with `ullage undo --session {made.new_path}`"
+            f" back with `ullage undo --session {shlex.quote(made.new_path or '')}`"
         )
     timestamp = make.now_text()
 
@@ -153,7 +154,7 @@ def plan_undo_of(made: make.ChangeResult, config: Config, places: Places) -> Wit
     if not is_last or _last_change(plan.loaded.context) != _last_change(made.context):
         raise Refused(
             f"{path.name} was changed again since, and only its last change can be taken back: see"
-            f" it with `ullage undo --dry-run --session {path}`"
+            f" it with `ullage undo --dry-run --session {shlex.quote(str(path))}`"
         )
     return plan
 

@@ -114,6 +114,6 @@ def branch_text(report: BranchReport) -> str:
     return "\n".join(
         (
             f"{head} after entry {report.entry_id}, {report.n_entries:,} entries: {report.path}",
-            *way_on_lines(report.resume),
+            *way_on_lines(report.resume if report.is_written else None),
         )
     )

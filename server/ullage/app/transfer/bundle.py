@@ -288,7 +288,7 @@ def import_text(report: ImportReport) -> str:
     lines = [f"{head} {report.n_messages:,} messages: {report.path}"]
     if report.checkpoint_id is not None:
         lines.append(f"  Checkpoint {report.checkpoint_id} holds its working state.")
-    return "\n".join((*lines, *way_on_lines(report.resume)))
+    return "\n".join((*lines, *way_on_lines(report.resume if report.is_written else None)))
 
 
 def _check(agent: AgentInfo, data: bytes, bundle: Bundle) -> Header | str:

@@ -1,6 +1,7 @@
 """Receipts on disk: one file for each change of a session, written before the change is made."""
 
 import re
+import shlex
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -156,7 +157,7 @@ def refuse_second_session(path: Path, seen: Fingerprint, places: Places) -> None
         if (before.size_bytes, before.mtime_ns) == (seen.size_bytes, seen.mtime_ns):
             raise AlreadyChanged(
                 f"{path.name} goes on already in {receipt.new_path}: go on there, or take that"
-                f" back first with `ullage undo --session {receipt.new_path}`"
+                f" back first with `ullage undo --session {shlex.quote(receipt.new_path or '')}`"
             )
 
 
