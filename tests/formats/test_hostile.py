@@ -15,6 +15,7 @@ from reading import read_context, read_messages
 from ullage.core.gauge.gauge import measure
 from ullage.core.gauge.window import DEFAULT_WINDOW
 from ullage.core.transcript.entries import MemoryLines, plain_text, render
+from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.formats.json_line import MAX_LINE_BYTES
 from ullage.formats.registry import AGENTS, recognize
 
@@ -59,6 +60,16 @@ def test_c2_a_lone_surrogate_is_text_like_any_other(session: Session, lone: str)
     assert read_context(session.data).items[-1].message.blocks[0].text == lone
     assert json.loads(json.dumps(read_messages(session.data)))[-1]["content"] == lone
     check(session, n_problems=0, n_items=3)
+
+
+def test_c2_a_lone_surrogate_where_an_object_is_expected_is_no_failure() -> None:
+    meta = b'{"type":"session_meta","payload":{"id":"s","cwd":"/p"}}\n'
+    lines = MemoryLines(meta + b'{"type":"response_item","payload":"\\ud800"}\n')
+    recognized = recognize(lines)
+    assert recognized is not None
+    info, header = recognized
+    assert info.agent == "codex"
+    assert len(info.read_context(lines, header, EMPTY_INDEX).context.items) == 1
 
 
 def test_c3_an_integer_of_5000_digits_where_an_id_is_expected_is_no_failure(

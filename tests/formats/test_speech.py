@@ -20,6 +20,7 @@ from ullage.formats.speech import COMMON_MARKS, attribute, is_harness
             [("harness", "/do"), ("typed", "the page")],
         ),
         ("Look: <system-reminder> is never closed", []),
+        ("<system-reminder> is what I want gone.", []),
         (
             "\n## User Input\n\n```text\nadd a page\n```\n\nYou **MUST** consider it.\n",
             [("typed", "add a page"), ("harness", "You **MUST** consider it.")],

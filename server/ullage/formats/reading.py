@@ -206,7 +206,8 @@ def read_stub_fields(native: entries.JsonObject, shape: type[StructT]) -> Struct
     """Make a stub of an object that its decoder refuses, without the fields of another type."""
     fields: entries.JsonObject = {}
     for key, value in native.items():
-        with suppress(msgspec.ValidationError):
+        # A lone surrogate ends in the other one: the refusal would quote it.
+        with suppress(msgspec.ValidationError, UnicodeError):
             msgspec.convert({key: value}, shape)
             fields[key] = value
     return msgspec.convert(fields, shape)

@@ -25,6 +25,8 @@ _COMMAND = re.compile(r"\s*/[\w:.-]*\s*")
 _TEMPLATE = re.compile(r"\s*## User Input\s+```text\s(.*?)```\s", re.DOTALL)
 """How the commands of Spec Kit begin, which agents expand before they send them: within the fence
 stands what a person typed behind the command (0.0.50 and later)."""
+_NAMED = re.compile(r"[ \t]+\S")
+"""What stands behind a tag that a sentence begins with."""
 
 
 class SpeechMarks(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,7 +71,7 @@ class SpeechMarks(msgspec.Struct, frozen=True, kw_only=True):
             end = text.find(closing, opening.end())
             if end < 0:
                 unclosed.add(opening[1])
-                if opening.start() > first:
+                if opening.start() > first or _NAMED.match(text, opening.end()):
                     # Whoever names a tag does not open it.
                     continue
                 end = len(text)

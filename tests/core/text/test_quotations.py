@@ -36,6 +36,13 @@ QUOTED = {
     "trace of node": f"TypeError: {RULE}\n    at f (/a/b.js:3:4)",
     "diff": f"diff --git a/x b/x\n@@ -1,2 +1,2 @@\n # {RULE}\n\n+# {RULE}\n-# {RULE}",
     "prompt": f"$ cat notes\n{RULE}",
+    "prompt of macOS": f"me@Mac Shop % cat notes\n{RULE}",
+    "prompt of an environment": f"(venv) (base) me@host:~/shop$ cat notes\n{RULE}",
+    "prompt of a theme": f"(base) ➜  shop cat notes\n{RULE}",
+    "prompt of a folder": f"shop$ cat notes\n{RULE}",
+    "line of a log with its name": f"INFO: {RULE}",
+    "element alone": f"<pre>{RULE}</pre>",
+    "object alone": f'{{"rule": "{RULE}"}}',
     "prompt with its host": f"me@host:~/shop$ cat notes\n{RULE}",
     "output of a compiler": f"src/a.ts:12:4: {RULE}",
     "numbered lines": f"12→{RULE}",
@@ -63,6 +70,8 @@ TYPED = {
     "markup in a sentence": f"Make it <b>bold</b>. {RULE}",
     "markup that does not end": f"<div>\n{RULE}",
     "parts of a prompt": f"<task>\nPort the page.\n</task>\n<Rules>\n{RULE}\n</Rules>",
+    "part of a prompt on one line": f"<rules>{RULE}</rules>",
+    "words on a file's tag": f"<file> is a tag. {RULE}",
     "comparison": f">= 3.11 is needed.\n\n{RULE}",
     "keyword": f"let's use it.\nfrom now on: {RULE}\nimport it first.\nclass names are nouns.",
     "small words": f"at the end it fails.\nuse tabs; {RULE}\nreturn early.",
@@ -147,3 +156,18 @@ def test_the_work_is_linear(unit: str) -> None:
         return counts
 
     assert n_calls(800) < 3 * n_calls(400)
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        (f"10:00:00 start\n10:00:01 stop\n {RULE}", RULE),
+        (f"me@host:~$ ls\na.py\n {RULE}", RULE),
+        (f"10:00:00 start\n  {RULE}", ""),
+        (f"10:00:00 start\n {RULE}\n10:00:01 stop", ""),
+        (f"{RULE} It says:me@host:~$ ls\na.py", f"{RULE} It says:"),
+        (f"{RULE} It says: (venv) me@Mac Shop % ls\na.py", f"{RULE} It says:"),
+    ],
+)
+def test_what_a_person_adds_to_a_paste_is_his(text: str, own: str) -> None:
+    assert read_own_words(text) == own

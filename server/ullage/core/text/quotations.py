@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import msgspec
 
-from ullage.core.text.prose import PASTED, count_letters, gist
+from ullage.core.text.prose import PASTED, count_letters, gist, is_sentence
 
 _MAX_CACHED = 4096
 """Messages that are remembered: a session that is followed is read again and again."""
@@ -37,19 +37,28 @@ _PROMPT_PARTS = frozenset(
     )
 )
 """Elements in which people write what they ask for themselves, as models' makers advise."""
+_NAMED = re.compile(r"[ \t]+\S")
 _CLOSING = re.compile(r"</([A-Za-z][\w.:-]{0,60})\s*>")
 _SENTENCE_END = re.compile(r"[.!?。！？؟:][\"'”’)\]*`]{0,3}\s*\Z")
+_USER_AND_HOST = (
+    r"(?:\([\w.-]{1,40}\) ){0,3}\[?[\w.-]{1,60}@[\w.-]{1,60}[: ][\w~/.-]{0,80}(?: |\])?[$#%]"
+)
 _PROMPT = re.compile(
-    r"\$ [a-z./~]|[\w.-]+@[\w.-]+[: ][\w~/.-]{0,80}\]?[$#%] \S|PS [A-Z]:\\[^>\n]*>|"
-    r"[A-Z]:\\[^>\n]*>|❯ [a-z./~]|In \[\d+\]: |[⏺⎿] "
+    r"\$ [a-z./~]|" + _USER_AND_HOST + r"(?: \S|\Z)|PS [A-Z]:\\[^>\n]*>|"
+    r"[A-Z]:\\[^>\n]*>|(?:\([\w.-]{1,40}\) )?➜ {1,3}\S|[a-z][\w.~/-]{2,60}\$ [a-z./~]|"
+    r"❯ [a-z./~]|In \[\d+\]: |[⏺⎿] "
 )
 """A command as a shell shows it; what follows is what it printed."""
+_PROMPT_BEHIND = re.compile(r"(?<=:)\s?(" + _USER_AND_HOST + r" \S)")
+"""A prompt on the line of the words that announce it."""
+_ELEMENT = r"<(?P<tag>[A-Za-z][\w.:-]{0,60})(?:\s[^<>]{0,200})?>.{0,400}</(?P=tag)>\Z"
 _PROGRAM = re.compile(
     # Logs.
     r"[\[(]?\d{4}[-/]\d\d[-/]\d\d[T _,]{1,2}\d\d:\d\d|[\[(]?\d\d:\d\d:\d\d|"
     r"[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d[ .,]|"
     r"[\[(](?i:info|debug|warn|warning|error|trace|fatal|critical|notice)[\])]|"
     r"(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE|FATAL|CRITICAL|NOTICE)(?: {2,}|\t| ?\[)|"
+    r"(?:INFO|DEBUG|TRACE):|(?:WARNING|ERROR|CRITICAL):[\w.]+:|"
     r"npm (?:ERR!|WARN|error|warn|notice)\b|"
     # Traces and errors.
     r"Traceback \(most|File \"[^\"\n]{1,200}\", line \d|at .{0,160}\(.{1,160}:\d+\)\Z|"
@@ -62,7 +71,9 @@ _PROGRAM = re.compile(
     r"commit [0-9a-f]{40}\b|\d{1,6}(?:→|\t|\s?\|)|[│┃╭╮╰╯├└┌┐┘┤┬┴┼─━═║╔╚╠]|"
     r"\+[-=+]{3,}\+|={3,} .{0,200} ={3,}|_{3,} .{0,200} _{3,}|E {2,}\S|"
     r"(?:FAILED|PASSED|ERROR) \S+::\S|--- (?:FAIL|PASS|SKIP): |=== (?:RUN|PAUSE|CONT|NAME) |"
-    r"(?:FAIL|PASS|ok)(?:\t| {3})|Author: .{0,80}<.{0,80}>\Z"
+    r"(?:FAIL|PASS|ok)(?:\t| {3})|Author: .{0,80}<.{0,80}>\Z|"
+    # An object, an element: nothing else is on the line.
+    r"\{\s?\"[^\"\n]{1,60}\"\s?:.{0,400}\}[,;]?\Z|" + _ELEMENT
 )
 """How a line begins that only a program writes."""
 _CODE = re.compile(
@@ -159,8 +170,11 @@ def _mark_blocks(lines: list[str], *, is_agents: bool) -> tuple[list[str], list[
                 at = end
             continue
         else:
-            shown.append(line)
-            marked.append(False)
+            prompt = _PROMPT_BEHIND.search(line) if "@" in line else None
+            cut = len(line) if prompt is None else prompt.start(1)
+            parts = [line] if prompt is None else [line[:cut].rstrip(), line[cut:]]
+            shown += parts
+            marked += [False] * len(parts)
             at += 1
             continue
         shown += lines[at:end]
@@ -260,7 +274,9 @@ class _Elements:
             return (begin, at + 1, line[column + len(closing) :]) if is_whole else None
         last = self._find_end(opening["tag"], at)
         if last is None:
-            return (begin, len(self._lines), "") if is_file else None
+            # Whoever goes on in the same line talks of the tag.
+            is_open = is_file and not _NAMED.match(line, opening.end())
+            return (begin, len(self._lines), "") if is_open else None
         column = self._lines[last].rfind(closing)
         return begin, last + 1, self._lines[last][column + len(closing) :] if column >= 0 else ""
 
@@ -295,10 +311,12 @@ def _mark_programs(lines: Sequence[str], marked: list[bool]) -> None:
 def _mark_paragraph(lines: Sequence[str], marked: list[bool], start: int, end: int) -> int:
     """Mark lines of one paragraph; give the line up to which a diff in it goes on."""
     bare = [line.strip()[:_MAX_READ_CHARS] for line in lines[start:end]]
+    bare = ["" if _is_prompt_part(line) else line for line in bare]
     is_sure = [_PROGRAM.match(line) is not None for line in bare]
     prompt = next((n for n, line in enumerate(bare) if _PROMPT.match(line)), None)
+    added = len(bare) - _is_added(lines, end)
     if prompt is not None:
-        is_sure[prompt:] = [True] * (len(bare) - prompt)
+        is_sure[prompt:added] = [True] * (added - prompt)
     if len(lines) > 1:
         is_sure = [
             sure or _CODE.match(line) is not None for sure, line in zip(is_sure, bare, strict=True)
@@ -308,12 +326,25 @@ def _mark_paragraph(lines: Sequence[str], marked: list[bool], start: int, end: i
     for n in range(len(bare)):
         beside = (n > 0 and is_data[n - 1]) or (n + 1 < len(bare) and is_data[n + 1])
         announced = is_announced if n == 0 else bare[n - 1].endswith(":")
-        continues = n > 0 and is_sure[n - 1] and lines[start + n][:1] in (" ", "\t")
+        is_below = 0 < n < added and lines[start + n][:1] in (" ", "\t")
+        continues = is_below and is_sure[n - 1]
         if is_sure[n] or (is_data[n] and (beside or announced)) or continues:
             marked[start + n] = True
             is_sure[n] = is_sure[n] or continues
     diff = next((n for n, line in enumerate(bare) if _DIFF_BEGIN.match(line)), None)
     return 0 if diff is None else _mark_diff(lines, marked, start + diff)
+
+
+def _is_prompt_part(line: str) -> bool:
+    element = re.match(_ELEMENT, line)
+    return element is not None and element["tag"].lower() in _PROMPT_PARTS
+
+
+def _is_added(lines: Sequence[str], end: int) -> bool:
+    """Whether a sentence was typed behind what was pasted: as the last line, behind one blank."""
+    last = lines[end - 1]
+    is_last = end == len(lines) or not any(line.strip() for line in lines[end:])
+    return is_last and last[:1] == " " and last[1:2].isalpha() and is_sentence(last)
 
 
 def _is_announced(lines: Sequence[str], start: int) -> bool:
