@@ -125,3 +125,15 @@ def test_only_a_flat_file_is_truncated(place: Place, name: str) -> None:
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (4, "", 1)
     assert "only flat files are truncated" in done.stderr
     assert session.read_bytes() == data
+
+
+def test_a_change_of_another_file_with_the_same_id_is_not_taken_back(place: Place) -> None:
+    files = {
+        place.write(name, data): data
+        for name, data in (("a.jsonl", flat_file()), ("b.jsonl", flat_file(n_steps=70)))
+    }
+    for path in files:
+        assert place.run("compact", "--truncate", "--yes", "--session", path).returncode == 0
+    for path, data in files.items():
+        assert place.run("undo", "--yes", "--session", path).returncode == 0
+        assert path.read_bytes() == data

@@ -100,6 +100,13 @@ def test_a_reply_answers_what_the_agent_said_last() -> None:
     ]
 
 
+def test_events_of_one_request_stay_in_order() -> None:
+    for number in range(20):
+        answer = MessageEvent(role="agent", text=f"{number} {OTHER_PLAN}")
+        reply = MessageEvent(role="user", text=f"yes, {number}")
+        assert len(decisions(state_of(answer, reply))) == 1
+
+
 def test_the_same_reply_to_two_answers_is_two_decisions() -> None:
     first = (agent(PLAN, 1), user("yes", 2))
     second = (agent(OTHER_PLAN, 3), user("yes", 4))

@@ -88,13 +88,15 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
     """
     target = make.change_target(session)
     loaded = load(session, config, places)
+    path = str(session.path.resolve())
     receipts = [
         receipt
         for receipt in list_receipts(session.state_key, places).receipts
-        if receipt.state == "done" and receipt.occasion.kind != "undo"
+        if receipt.state == "done"
+        and receipt.occasion.kind != "undo"
+        and not _is_of_another_file(receipt, path)
     ]
     receipt = receipts[0] if receipts else None
-    path = str(session.path.resolve())
     if receipt is not None and receipt.new_path == path:
         return _withdrawal(loaded, receipt, config, places)
     copies = sessions_made_from(Path(path), places)
@@ -139,6 +141,14 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
         loaded, "undo", lambda named: editor.undo_compaction(lines, context, last, edit(named))
     )
     return _reversal(loaded, receipt, change)
+
+
+def _is_of_another_file(receipt: Receipt, path: str) -> bool:
+    """Whether a file that is still there was changed, which has the same id.
+
+    Where a format has no id, the file's name is it.
+    """
+    return path not in (receipt.path, receipt.new_path) and Path(receipt.path).exists()
 
 
 def plan_undo_of(made: make.ChangeResult, config: Config, places: Places) -> Withdrawal | Reversal:

@@ -136,13 +136,13 @@ def capture_events(
 ) -> Captured:
     """Read what is captured of events.
 
-    An event without a time happened now. Secrets are masked, `known_secrets` too, before
-    anything is cut or kept.
+    Events without a time happened now, one after the other. Secrets are masked, `known_secrets`
+    too, before anything is cut or kept.
     """
     calls: list[CapturedCall] = []
     messages: list[CapturedMessage] = []
-    for event in events:
-        at_ms = now_ms if event.at_ms is None else event.at_ms
+    for arrived_ms, event in enumerate(events, now_ms):
+        at_ms = arrived_ms if event.at_ms is None else event.at_ms
         if isinstance(event, ToolEvent):
             calls.append(_capture_call(event, at_ms, known_secrets))
         elif message := _capture_message(event, at_ms, known_secrets):
