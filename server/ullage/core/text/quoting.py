@@ -5,6 +5,7 @@ whatever invisible characters stand between its letters.
 """
 
 import re
+from functools import cache
 
 from ullage.core.text.prose import one_line
 
@@ -25,18 +26,21 @@ def _letters_apart(word: str) -> str:
 
 
 _MARKUP = re.compile(rf"<(?={_UNSEEN}[A-Za-z/!?|])")
-_HEADINGS = "|".join(
-    (
-        _letters_apart("post-compaction"),
-        rf"{_letters_apart('context')}{_BLANK}:",
-        *(rf"{_letters_apart(role)}{_UNSEEN}(?!\w)" for role in ("inst", "sys", "system")),
-    )
-)
-_BRACKET = re.compile(rf"\[(?={_BLANK}(?:/{_BLANK})?(?:{_HEADINGS}))", re.IGNORECASE)
-"""What could pass for our own heading, for the line of the gauge, or for a role."""
+
+
+@cache
+def _bracket() -> re.Pattern[str]:
+    """Give what could pass for our own heading, for the line of the gauge, or for a role.
+
+    Not when this is imported: hooks read settings, quote nothing, and would pay 6 ms for it.
+    """
+    roles = (rf"{_letters_apart(role)}{_UNSEEN}(?!\w)" for role in ("inst", "sys", "system"))
+    gauge = rf"{_letters_apart('context')}{_BLANK}:"
+    headings = "|".join((_letters_apart("post-compaction"), gauge, *roles))
+    return re.compile(rf"\[(?={_BLANK}(?:/{_BLANK})?(?:{headings}))", re.IGNORECASE)
 
 
 def quote_as_data(text: str) -> str:
     """Bring text onto one line that no reader can take for markup, a heading or a role."""
     text = _INVISIBLE.sub("", one_line(text))
-    return _BRACKET.sub("(", _MARKUP.sub("‹", text))
+    return _bracket().sub("(", _MARKUP.sub("‹", text))

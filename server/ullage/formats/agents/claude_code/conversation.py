@@ -6,7 +6,9 @@ record that is not in the file. Its parents lead up to a compact boundary, whose
 parent is null. A boundary names the records before it that are still sent.
 """
 
+from bisect import bisect_left
 from collections.abc import Mapping, Set
+from operator import itemgetter
 
 import msgspec
 
@@ -117,8 +119,10 @@ def items_of(conversation: Conversation) -> tuple[ContextItem, ...]:
         is_kept = note is not None and entry.offset < note.offset
         if is_kept or entry.entry_id in preserved_ids:
             item = msgspec.structs.replace(item, is_after_boundary=False)
-        elif before := tuple(text for text, offset in queued if offset < entry.offset):
-            del queued[: len(before)]
+        elif queued and queued[0][1] < entry.offset:
+            n_before = bisect_left(queued, entry.offset, key=itemgetter(1))
+            before = tuple(text for text, _ in queued[:n_before])
+            del queued[:n_before]
             item = msgspec.structs.replace(item, queued=before)
         items.append(item)
     return tuple(items)
