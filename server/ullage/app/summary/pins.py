@@ -75,7 +75,8 @@ def unpin(session: Session, number: int, places: Places) -> ReadPins:
 
     def without(pins: tuple[Pin, ...]) -> tuple[Pin, ...]:
         if not 1 <= number <= len(pins):
-            raise PinRefused(f"there is no pin {number}: `ullage pin --list` shows them all")
+            shown = session.command("pin --list")
+            raise PinRefused(f"there is no pin {number}: `{shown}` shows them all")
         return pins[: number - 1] + pins[number:]
 
     return change_pins(pins_path(session.state_key, places), without, places)
@@ -136,7 +137,8 @@ def _pin_line(pin: PinReport) -> str:
 def _add(session: Session, pin: Pin, places: Places) -> ReadPins:
     def added(pins: tuple[Pin, ...]) -> tuple[Pin, ...]:
         if any(present.text == pin.text for present in pins):
-            raise PinRefused("this is pinned already: `ullage pin --list` shows it")
+            shown = session.command("pin --list")
+            raise PinRefused(f"this is pinned already: `{shown}` shows it")
         reason = refuse_pin(pin, pins)
         if reason is not None:
             raise PinRefused(f"not pinned: {reason}")
