@@ -195,3 +195,20 @@ def test_what_is_mixed_is_counted_for_both() -> None:
     parts = dict(list_parts(read_context(claude.data).items, len))
     assert parts["injected"] == len("Be kind.")
     assert parts["user"] == len("<system-reminder></system-reminder>\nFix it.")
+
+
+def test_what_only_waits_is_followed_without_reading_anew() -> None:
+    claude = asked("Fix it.")
+    start = len(claude.data)
+    queue(claude, "enqueue", "use tabs")
+    queue(claude, "dequeue")
+    reading = read(claude.data[:start])
+    recognized = recognize(MemoryLines(claude.data))
+    assert recognized is not None
+    info = recognized[0]
+    lines = list(MemoryLines(claude.data).forward(start))
+    assert info.extend(reading, lines, len(claude.data)) is not None
+    queue(claude, "enqueue", "in blue")
+    queue(claude, "remove")
+    lines = list(MemoryLines(claude.data).forward(start))
+    assert info.extend(reading, lines, len(claude.data)) is None

@@ -142,7 +142,7 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
         tool_names |= calls_in(item.message)
     walk = Walk(lines, records.read_stub)
     for line, stub in walk:
-        if stub.is_prune_note or stub.is_costs or stub.is_queue:
+        if stub.is_prune_note or stub.is_costs or stub.is_given:
             return None
         if stub.uuid is None or stub.is_sidechain != is_sidechain:
             continue

@@ -130,9 +130,11 @@ def items_of(conversation: Conversation) -> tuple[ContextItem, ...]:
 
 def ends_in_queue(conversation: Conversation) -> bool:
     """Whether something was typed that goes with a message which is not written yet."""
-    if not conversation.queue or not conversation.after:
-        return False
-    return conversation.queue[-1].offset > conversation.after[-1].offset
+    last = conversation.after[-1].offset if conversation.after else None
+    return last is not None and any(
+        record.offset > last and text_of(record.native, "operation") == records.GIVEN
+        for record in conversation.queue
+    )
 
 
 def _list_queued(conversation: Conversation) -> list[tuple[str, int]]:
@@ -160,7 +162,7 @@ def _list_queued(conversation: Conversation) -> list[tuple[str, int]]:
                 typed = (at for at, content in enumerate(waiting) if MARKS.read_typed(content))
                 at = waiting.index(text) if text in waiting else next(typed, 0)
                 words = MARKS.read_typed(waiting.pop(at))
-                is_given = operation == "remove" and "reason" not in record.native
+                is_given = operation == records.GIVEN and "reason" not in record.native
                 if is_given and words and words not in said:
                     queued.append((words, record.offset))
             case _:

@@ -21,6 +21,9 @@ COSTS = "cost-state"
 QUEUE = "queue-operation"
 """Type of the record of what is typed while the agent works; no part of the thread."""
 
+GIVEN = "remove"
+"""Operation of such a record by which the agent gets what was typed, at once."""
+
 
 class Stub(msgspec.Struct, kw_only=True, rename="camel"):
     """The fields that place a record; reading only these is six times as fast as all."""
@@ -31,6 +34,8 @@ class Stub(msgspec.Struct, kw_only=True, rename="camel"):
     parent_uuid: str | None = None
     is_sidechain: bool = False
     timestamp: str | None = None
+    operation: str | None = None
+    """Of a record of the queue; `remove` alone gives what was typed to the agent."""
 
     @property
     def is_boundary(self) -> bool:
@@ -47,6 +52,10 @@ class Stub(msgspec.Struct, kw_only=True, rename="camel"):
     @property
     def is_queue(self) -> bool:
         return self.type == QUEUE
+
+    @property
+    def is_given(self) -> bool:
+        return self.is_queue and self.operation == GIVEN
 
 
 _decode_stub = msgspec.json.Decoder(Stub).decode
