@@ -136,6 +136,8 @@ def test_nothing_is_lost_or_doubled(lines: list[str]) -> None:
 def test_time_is_linear(line: str) -> None:
     assert split_quotations("\n".join([line] * 20_000))
     assert split_quotations(line * 50_000)
+    # Paragraphs: what looks at all lines around each takes minutes.
+    assert split_quotations(f"{line}\n\n" * 50_000)
 
 
 @pytest.mark.parametrize("unit", ["```a\n```b\n```\n", "<a>\n<b>\n", "<file>\n", "> a\nb\n"])

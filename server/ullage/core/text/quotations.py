@@ -343,7 +343,7 @@ def _is_prompt_part(line: str) -> bool:
 def _is_added(lines: Sequence[str], end: int) -> bool:
     """Whether a sentence was typed behind what was pasted: as the last line, behind one blank."""
     last = lines[end - 1]
-    is_last = end == len(lines) or not any(line.strip() for line in lines[end:])
+    is_last = not any(lines[at].strip() for at in range(end, len(lines)))
     return is_last and last[:1] == " " and last[1:2].isalpha() and is_sentence(last)
 
 
