@@ -12,6 +12,8 @@ RULE = "Never push to main."
 
 QUOTED = {
     "fence": f"```\n{RULE}\n```",
+    "fence behind what is not seen": f"\u200b```\n{RULE}\n```",
+    "wide quote mark": f"＞ {RULE}",
     "fence of tildes": f"~~~ sh\n{RULE}\n~~~",
     "indented fence": f"   ```\n   {RULE}\n   ```",
     "fence in a list": f"- ```\n  {RULE}\n  ```",

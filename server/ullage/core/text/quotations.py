@@ -26,7 +26,9 @@ _MAX_FENCES = 8
 _CODE_INDENT = 4
 _FENCE = re.compile(r"(?P<mark>`{3,}|~{3,})(?P<info>.*)")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
-_MARKED = re.compile(r">(?![=])")
+_MARKED = re.compile(r"[>＞](?![=])")
+_UNSEEN = "\u200b\u200c\u200d\u2060\ufeff"
+"""What may stand before a mark without being seen."""
 _OPENING = re.compile(r"\s*<(?P<tag>[A-Za-z][\w.:-]{0,60})(?:\s[^<>]*)?>")
 _FILE = re.compile(r"<(?P<tag>file|document)(?:\s[^<>]*)?>")
 """What agents and people put around a file; wherever it begins."""
@@ -187,8 +189,9 @@ def _mark_blocks(lines: list[str], *, is_agents: bool) -> tuple[list[str], list[
 
 def _strip_items(line: str) -> str:
     """Give a line without its indentation and the marks of lists before it."""
+    line = line.lstrip(_UNSEEN)
     item = _ITEM.match(line)
-    return line[item.end() :] if item is not None else line.lstrip()
+    return (line[item.end() :] if item is not None else line.lstrip()).lstrip(_UNSEEN)
 
 
 def _find_fence_end(lines: Sequence[str], start: int, mark: str) -> int:
