@@ -137,3 +137,11 @@ def test_a_change_of_another_file_with_the_same_id_is_not_taken_back(place: Plac
     for path, data in files.items():
         assert place.run("undo", "--yes", "--session", path).returncode == 0
         assert path.read_bytes() == data
+
+
+def test_a_hidden_message_is_sent_and_not_shown(place: Place) -> None:
+    path = place.write("s3.jsonl", flat_file())
+    for command in ("show", "inspect"):
+        assert "aside" not in place.run("context", command, "--session", path).stdout
+    assert "(hidden)" in place.run("context", "show", "--session", path).stdout
+    assert "aside" in place.run("context", "show", "--json", "--session", path).stdout

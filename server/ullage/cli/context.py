@@ -8,7 +8,7 @@ from ullage.app.gauge.status_text import report_context, report_status, status_t
 from ullage.app.sessions.load import read
 from ullage.cli import options
 from ullage.cli.output import answer, print_json, safe
-from ullage.core.transcript.context import Context
+from ullage.core.transcript.context import HIDDEN, Context
 from ullage.core.transcript.entries import Block, Image, Text, Thinking, ToolCall, ToolResult
 from ullage.store.files.places import current_places
 
@@ -73,7 +73,8 @@ def context_text(context: Context) -> str:
     """Write the context message by message, each under its category and entry."""
     parts: list[str] = []
     for item in context.items:
-        blocks = "\n".join(block_text(block) for block in item.message.blocks)
+        shown = () if item.is_hidden else map(block_text, item.message.blocks)
+        blocks = "\n".join(shown) or HIDDEN
         heading = click.style(f"── {item.category} · {safe(item.entry_id)} ", bold=True)
         parts.append(f"{heading}\n{safe(blocks)}")
     return "\n\n".join(parts)

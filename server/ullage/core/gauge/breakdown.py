@@ -7,7 +7,7 @@ import msgspec
 
 from ullage.core.facts.tool_calls import read_call
 from ullage.core.gauge.gauge import Gauge
-from ullage.core.transcript.context import Category, Context, ContextItem
+from ullage.core.transcript.context import HIDDEN, Category, Context, ContextItem
 from ullage.core.transcript.entries import (
     Block,
     Image,
@@ -149,7 +149,9 @@ def _call_label(call: ToolCall) -> str:
 
 
 def _label(item: ContextItem, calls: dict[str, str], hide: Callable[[str], str]) -> str:
-    """Describe an entry by its first block that says something."""
+    """Describe an entry by its first block that says something, where it may be shown."""
+    if item.is_hidden:
+        return HIDDEN
     texts = (_block_label(block, calls) for block in item.message.blocks)
     text = next((text for text in texts if text), "")
     flat = " ".join(hide(text)[: 4 * LABEL_CHARS].split())

@@ -24,6 +24,8 @@ RESTORE_OPENING = "[Post-compaction checkpoint restore]"
 ADVICE_OPENING = "[Context advice] "
 WARNING_OPENING = "[Context warning] "
 FLUSH_OPENING = "[SYSTEM - INTERNAL FLUSH PROMPT]"
+HIDDEN = "(hidden)"
+"""Stands for a message that is sent and not shown."""
 PREFACE = "The conversation before this point was compacted. This summary stands for it:\n\n"
 """Tells the model what our summaries are; no part of the summary itself."""
 _ADVICE = (
@@ -49,6 +51,8 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
     from the messages."""
     is_after_boundary: bool = True
     """Whether the entry was written after the last compaction or prune, not kept by it."""
+    is_hidden: bool = False
+    """Whether its writer wants it sent and not shown."""
     is_pinned: bool = False
     """Whether the user pinned it, so that nothing of it is pruned."""
 

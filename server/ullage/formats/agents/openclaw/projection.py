@@ -1,5 +1,7 @@
 """From the active path to the messages that pi sends."""
 
+import msgspec
+
 from ullage.core.transcript.context import Category, ContextItem
 from ullage.core.transcript.entries import (
     Entry,
@@ -77,9 +79,12 @@ def _item(
     message, category_of_role = to_message(native)
     if entry.kind == "custom_message":
         category = "injected"
-    return make_item(
+    item = make_item(
         entry, message, category or category_of_role, native, is_after_boundary=is_after_boundary
     )
+    # pi and flat files say the same in two ways.
+    is_hidden = native.get("hidden") is True or native.get("display") is False
+    return msgspec.structs.replace(item, is_hidden=True) if is_hidden else item
 
 
 def _native(entry: Entry) -> JsonObject | None:
