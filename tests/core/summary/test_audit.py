@@ -117,6 +117,12 @@ def test_keys_and_instructions_in_results_are_never_put_in() -> None:
     assert "evil.example" not in done.text
 
 
+def test_an_address_that_we_cut_ourselves_is_no_invention() -> None:
+    items = [user("Look."), tool_result("see https://example.org/cli/common.go#L1298-L1315.")]
+    text = "## Identifiers\n- see https://example.org/cli/common.go#L12…"
+    assert audited(items, text).invented == ()
+
+
 def test_what_a_model_invents_is_reported() -> None:
     items = [
         user("Fix src/app.py, ticket AB-1234."),

@@ -281,7 +281,7 @@ def _list_invented(items: Sequence[ContextItem], summary: str) -> Iterator[str]:
 def _is_claim(kind: str, name: str, text: str) -> bool:
     """Tell whether a name can be looked for: whole, and not a figure that one may reckon."""
     # What we cut short ourselves may end within a name.
-    is_cut = f"{name}…" in text or f"…{name}" in text
+    is_cut = "…" in name or f"{name}…" in text or f"…{name}" in text
     return not is_cut and (kind != "number" or sum(map(str.isdigit, name)) >= 3)
 
 
