@@ -13,10 +13,11 @@ from ullage.core.checkpoint.decisions import find_hidden_decisions, list_decisio
 from ullage.core.checkpoint.working_state import MAX_FILES, MAX_TOOLS, WorkingState
 from ullage.core.facts.command_runs import run_key
 from ullage.core.facts.facts import Facts, collect_facts
+from ullage.core.facts.learnings import find_dead_ends, find_learnings
 from ullage.core.facts.thread import TOPIC_CHARS, SpokenMessage, find_thread
 from ullage.core.text.prose import gist
 from ullage.core.text.sentences import Sentence, find_open_points
-from ullage.core.text.wording import DEAD_ENDS, has_marker, read_wording
+from ullage.core.text.wording import read_wording
 from ullage.core.transcript.context import RESTORE_OPENING, Context, ContextItem
 from ullage.core.transcript.entries import plain_text
 
@@ -74,13 +75,11 @@ def build(
         resources=_merge_resources(facts, past),
         thread=find_thread(messages),
         open_items=_list_open_items(facts, previous, working.status),
-        learnings=_join(
-            previous.learnings if previous else (), _find_lasting(facts, are_dead_ends=False)
-        ),
+        learnings=_join(previous.learnings if previous else (), find_learnings(facts)),
         pins=pins,
         dead_ends=_join(
             previous.dead_ends if previous else (),
-            (*errors, *_find_lasting(facts, are_dead_ends=True)),
+            (*errors, *find_dead_ends(facts)),
         ),
         trust_anchors=previous.trust_anchors if previous else (),
     )
@@ -254,15 +253,6 @@ def _find_hidden_errors(state: WorkingState, first_ms: int | None) -> list[str]:
     errors = state.thread.errors
     hidden = [f"failed: {e.text}" for e in errors if first_ms is None or e.at_ms < first_ms]
     return hidden[-_MAX_ERRORS:]
-
-
-def _find_lasting(facts: Facts, *, are_dead_ends: bool) -> list[str]:
-    lasting = [
-        gist(text, 300)
-        for text in facts.findings
-        if has_marker(read_wording(text), DEAD_ENDS) == are_dead_ends
-    ]
-    return lasting[-_MAX_POINTS:]
 
 
 def _join(before: Iterable[str], now: Iterable[str], n_max: int = _MAX_POINTS) -> tuple[str, ...]:

@@ -108,11 +108,13 @@ DEFERRALS = word_list("deferrals")
 DONE = word_list("done")
 FINDINGS = word_list("findings")
 DEAD_ENDS = word_list("dead_ends")
+MOMENTARY = word_list("momentary")
+LESSONS = word_list("lessons")
 AGENT_MARKERS = join_lists(CHOICES, OPEN_POINTS, DONE, FINDINGS)
 """What an agent's sentence must have to be anything but a remark."""
 _MARKED = join_lists(
     STRONG_RULES, WEAK_RULES, COMPLAINTS, CHOICES, REASONS, OPEN_POINTS, DEFERRALS, DONE, FINDINGS,
-    DEAD_ENDS,
+    DEAD_ENDS, MOMENTARY, LESSONS,
 ).words  # fmt: skip
 """The words of all tables, and those that their phrases begin with."""
 _INTENTIONS = (
