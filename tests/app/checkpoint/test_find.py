@@ -135,7 +135,7 @@ def test_half_a_character_is_no_change(tmp_path: Path, places: Places) -> None:
     pi.assistant("I fixed \udc00.", usage=9000)
     path = idle(tmp_path / "s.jsonl", pi.data)
     first = write(path, places)
-    assert "\ufffd" in first.checkpoint.working.topic
+    assert "\ufffd" in first.checkpoint.thread.summary
     assert not write(path, places).is_new
 
 

@@ -59,10 +59,10 @@ def test_the_status_follows_from_the_last_messages(
     assert built(*items).working.status == status
 
 
-def test_the_topic_is_the_beginning_of_the_last_message_of_the_user() -> None:
+def test_the_topic_is_whole_sentences_of_the_last_request() -> None:
     last = "Now the other exporter. " * 8
     topic = built(user("first"), assistant("ok"), user(last)).working.topic
-    assert topic == ("Now the other exporter. " * 4).strip() + "…"
+    assert topic == ("Now the other exporter. " * 4).strip()
 
 
 def test_the_figures_of_the_window_are_recorded() -> None:
@@ -139,7 +139,7 @@ def test_the_rendered_text_is_the_one_of_the_design() -> None:
     assert text == (
         "[Post-compaction checkpoint restore]\n"
         "\n"
-        "Working on: the small one\n"
+        "Working on: Plan a trip to Japan.\n"
         "Status: waiting_for_user\n"
         "Next action: Still to do: visa requirements.\n"
         "\n"

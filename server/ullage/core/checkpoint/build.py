@@ -14,6 +14,7 @@ from ullage.core.checkpoint.working_state import MAX_FILES, MAX_TOOLS, WorkingSt
 from ullage.core.facts.command_runs import run_key
 from ullage.core.facts.facts import Facts, collect_facts
 from ullage.core.facts.learnings import find_dead_ends, find_learnings
+from ullage.core.facts.task_state import FAILING, TaskState, cut_clauses, read_task_state
 from ullage.core.facts.thread import TOPIC_CHARS, SpokenMessage, find_thread
 from ullage.core.text.prose import gist
 from ullage.core.text.sentences import Sentence, find_open_points
@@ -23,9 +24,10 @@ from ullage.core.transcript.entries import plain_text
 
 _MAX_POINTS = 20
 """Open items and learnings each; chosen."""
+_MAX_REQUEST_CHARS = 120
+"""Of the request that a next step is for; chosen."""
 _MAX_ERRORS = 5
 """Failed calls out of sight that are listed; chosen."""
-_FAILING = "failing: "
 
 
 class PriorState(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,10 +59,11 @@ def build(
     first_ms = _first_shown_ms(items)
     hidden = find_hidden_decisions(previous, past.state, first_ms)
     facts = collect_facts(items)
+    task = read_task_state(facts)
     messages = facts.messages
     if _begins_in_summary(items):
         messages = (*_find_hidden_messages(past, facts, first_ms), *messages)
-    working = _describe_work(items, facts, past, is_split_turn=is_split_turn)
+    working = _describe_work(items, facts, task, past, is_split_turn=is_split_turn)
     errors = _find_hidden_errors(past.state, first_ms)
     return checkpoint.Checkpoint(
         meta=meta,
@@ -74,7 +77,7 @@ def build(
         ),
         resources=_merge_resources(facts, past),
         thread=find_thread(messages),
-        open_items=_list_open_items(facts, previous, working.status),
+        open_items=_list_open_items(facts, task, previous, working.status),
         learnings=_join(previous.learnings if previous else (), find_learnings(facts)),
         pins=pins,
         dead_ends=_join(
@@ -116,37 +119,42 @@ def _begins_in_summary(items: Sequence[ContextItem]) -> bool:
 
 
 def _describe_work(
-    items: Sequence[ContextItem], facts: Facts, past: PriorState, *, is_split_turn: bool
+    items: Sequence[ContextItem],
+    facts: Facts,
+    task: TaskState,
+    past: PriorState,
+    *,
+    is_split_turn: bool,
 ) -> checkpoint.Working:
-    asked = next((turn.prose for turn in reversed(facts.turns) if turn.prose), "")
     before = past.state.thread.topic or (past.previous.working.topic if past.previous else "")
     call = facts.last_call if is_split_turn else None
     return checkpoint.Working(
-        topic=gist(asked or before, TOPIC_CHARS),
+        topic=task.topic or gist(before, TOPIC_CHARS),
         status=_judge_status(items, facts),
         interrupted=is_split_turn,
         last_tool_call=checkpoint.LastToolCall(name=call[0], params_summary=call[1])
         if call
         else None,
-        next_action=_find_next_action(facts),
+        next_action=_write_next_action(task),
     )
 
 
 def _judge_status(items: Sequence[ContextItem], facts: Facts) -> checkpoint.Status:
-    """Judge by the tail: open calls, results and questions are work; an answer awaits the user."""
+    """Judge by the tail: an answer that ends the turn awaits the user, all else is work."""
     spoken = [item for item in items[-20:] if item.category not in ("system", "injected")]
     if not spoken or spoken[-1].category == "summary":
         return "idle"
-    if facts.pending_calls or spoken[-1].category != "assistant":
-        return "in_progress"
-    return "waiting_for_user"
+    return "waiting_for_user" if facts.is_turn_ended else "in_progress"
 
 
-def _find_next_action(facts: Facts) -> str:
-    """Name the next thing to do: the open request, else a planned step, else an open point."""
-    if facts.open_requests:
-        return gist(facts.open_requests[-1].ask, 300)
-    return gist((facts.planned_steps or list(facts.open_points[-1:]) or [""])[0], 300)
+def _write_next_action(task: TaskState) -> str:
+    """Write what comes next, with the request that it is for."""
+    step = task.next_step
+    if step is None:
+        return ""
+    if step.by == "user" or not task.request:
+        return step.text
+    return f"{step.text} (for: {cut_clauses(task.request, _MAX_REQUEST_CHARS)})"
 
 
 def _merge_resources(facts: Facts, past: PriorState) -> checkpoint.Resources:
@@ -200,17 +208,14 @@ def _is_shown(message: SpokenMessage, facts: Facts) -> bool:
 
 
 def _list_open_items(
-    facts: Facts, previous: checkpoint.Checkpoint | None, status: checkpoint.Status
+    facts: Facts,
+    task: TaskState,
+    previous: checkpoint.Checkpoint | None,
+    status: checkpoint.Status,
 ) -> tuple[str, ...]:
-    asked = [gist(turn.ask, 300) for turn in facts.open_requests]
-    steps = [gist(step, 200) for step in facts.planned_steps]
-    failing = [gist(f"{_FAILING}{run.failure}", 300) for run in facts.failing_checks]
-    points = [gist(point, 300) for point in facts.open_points]
+    now = [item.text for item in task.open_items]
     before = _find_still_open(previous, facts, status) if previous else ()
-    # The newest points are the likeliest to be open still.
-    return tuple(dict.fromkeys([*asked, *steps, *failing, *reversed(points), *before]))[
-        :_MAX_POINTS
-    ]
+    return tuple(dict.fromkeys([*now, *before]))[:_MAX_POINTS]
 
 
 def _find_still_open(
@@ -218,7 +223,7 @@ def _find_still_open(
 ) -> Iterator[str]:
     """Give earlier open items that the context neither shows nor reports as done."""
     shown = [" ".join(message.text.split()) for message in facts.messages]
-    planned = {gist(step, 200) for step, _ in facts.plan}
+    planned = {gist(step.text, 300) for step in facts.plan}
     ran = {run.key for run in facts.runs}
     # The agent answered and waits: what it was to do next is done.
     answered = previous.working.next_action if status == "waiting_for_user" else None
@@ -244,8 +249,8 @@ def _find_still_open(
 
 def _command_key(item: str) -> str | None:
     """Name the command of an open item that tells of a failure, as runs are named."""
-    command = item.removeprefix(_FAILING).split(" → ", 1)[0]
-    return run_key(command, is_check=True) if item.startswith(_FAILING) else None
+    command = item.removeprefix(FAILING).split(" → ", 1)[0]
+    return run_key(command, is_check=True) if item.startswith(FAILING) else None
 
 
 def _find_hidden_errors(state: WorkingState, first_ms: int | None) -> list[str]:

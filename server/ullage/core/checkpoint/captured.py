@@ -155,7 +155,8 @@ def _capture_call(event: ToolEvent, at_ms: int, known_secrets: Sequence[str]) ->
     is_number = len(event.call_id) < _LONG_ID_CHARS
     arguments = write_sorted_json(event.arguments) if is_number else ""
     named = (event.call_id, event.name, arguments) if is_number else (event.call_id,)
-    left = [step for step, is_done in facts.plan if not is_done]
+    plan = facts.plan.steps if facts.plan else None
+    left = [step.text for step in plan or () if step.state != "done"]
     steps = dict.fromkeys(gist(one_line(mask(step, known_secrets)), _STEP_CHARS) for step in left)
     return CapturedCall(
         name=_content_id("\0".join(named)),
@@ -164,7 +165,7 @@ def _capture_call(event: ToolEvent, at_ms: int, known_secrets: Sequence[str]) ->
         read=_paths(facts, known_secrets, is_modified=False),
         modified=_paths(facts, known_secrets, is_modified=True),
         error=_error(event, facts, known_secrets) if event.is_error else None,
-        steps=tuple(steps)[:MAX_OPEN_ITEMS] if facts.plan else None,
+        steps=tuple(steps)[:MAX_OPEN_ITEMS] if plan else None,
     )
 
 

@@ -3,13 +3,14 @@
 They are accumulated one message after the other, in a pass that can resume where it stopped.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 import msgspec
 
 from ullage.core.facts.command_runs import CommandRun, JudgedRun, read_run, summarize_runs
+from ullage.core.facts.plan import Plan, Step
+from ullage.core.facts.requests import OpenRequest, Request, Requests
 from ullage.core.facts.summary_sections import OPEN_REQUEST, PreviousSummary, read_previous_summary
 from ullage.core.facts.thread import LONG_ANSWER_CHARS, SHORT_REPLY_CHARS, SpokenMessage
 from ullage.core.facts.tool_calls import read_call
@@ -17,13 +18,12 @@ from ullage.core.text.prose import gist, remove_bold, split_sentences
 from ullage.core.text.quotations import mark_pasted, read_own_words
 from ullage.core.text.sentences import (
     Sentence,
-    find_open_points,
     read_agent_sentences,
     read_user_sentences,
 )
-from ullage.core.text.wording import is_directive, read_wording
+from ullage.core.text.wording import is_directive, is_intention, read_wording
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.entries import Text, ToolCall, ToolResult
+from ullage.core.transcript.entries import Text, ToolCall, ToolResult, result_text
 from ullage.core.transcript.speech import read_speech
 
 _MAX_PENDING = 5
@@ -51,52 +51,41 @@ class FileTouch(msgspec.Struct, frozen=True, kw_only=True):
     """The last item that touched it."""
 
 
-class Turn(msgspec.Struct, frozen=True, kw_only=True):
-    """What a user asked, and how the agent's last words on it began."""
-
-    ask: str
-    """The user's sentences that are not rules, bounded; empty where there are none."""
-    prose: str
-    """The user's own words; where they only quoted, the beginning of that, marked as such."""
-    answer: str
-    is_answered: bool
-    n_item: int
-    at_ms: int | None
-
-
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     previous: tuple[PreviousSummary, ...]
     rules: tuple[Sentence, ...]
     choices: tuple[Choice, ...]
     sentences: tuple[Sentence, ...]
     """Everything said, in order."""
-    turns: tuple[Turn, ...]
-    open_points: tuple[str, ...]
+    turns: tuple[Request, ...]
+    """All that a person said, in order; those with an `ask` are requests."""
+    reports: tuple[int, ...]
+    """The items of the agent's answers that ended a turn."""
+    summary_items: tuple[int, ...]
     findings: tuple[str, ...]
     files: tuple[FileTouch, ...]
     runs: tuple[CommandRun, ...]
     tools: tuple[str, ...]
-    plan: tuple[tuple[str, bool], ...]
+    plan: tuple[Step, ...]
+    """The agent's own list of steps."""
+    plan_item: int
+    """The item that changed it last; negative where there is none."""
     pending_calls: tuple[tuple[str, str], ...]
     """Calls without a result: tool and arguments in short."""
     last_call: tuple[str, str] | None
     last_answer: str
+    last_answer_item: int
+    """The item of the agent's last words; negative where it said nothing."""
+    is_turn_ended: bool
+    """Whether the agent's last words end its turn."""
     n_items: int
     times: tuple[int | None, ...]
     """When each item was written."""
     messages: tuple[SpokenMessage, ...]
 
     @property
-    def requests(self) -> list[Turn]:
+    def requests(self) -> list[Request]:
         return [turn for turn in self.turns if turn.ask]
-
-    @property
-    def open_requests(self) -> list[Turn]:
-        return [turn for turn in self.requests if not turn.is_answered]
-
-    @property
-    def planned_steps(self) -> list[str]:
-        return [step for step, is_done in self.plan if not is_done]
 
     @property
     def failing_checks(self) -> list[CommandRun]:
@@ -115,19 +104,6 @@ def collect_facts(items: Iterable[ContextItem]) -> Facts:
     return accumulator.finish()
 
 
-class _OpenTurn(msgspec.Struct):
-    """What a user wrote, and what the agent answered to it so far."""
-
-    sentences: Sequence[Sentence]
-    prose: str
-    n_item: int
-    at_ms: int | None
-    answer: str = ""
-    is_answered: bool = False
-    paste: str = ""
-    """What is asked where the message only quotes."""
-
-
 class FactAccumulator(msgspec.Struct):
     """What one pass over the messages has seen so far."""
 
@@ -138,15 +114,18 @@ class FactAccumulator(msgspec.Struct):
     previous: list[PreviousSummary] = []
     sentences: list[Sentence] = []
     replies: list[Choice] = []
-    turns: list[_OpenTurn] = []
+    requests: Requests = msgspec.field(default_factory=Requests)
     touches: dict[str, FileTouch] = {}
     runs: list[JudgedRun] = []
     tools: dict[str, None] = {}
-    plan: tuple[tuple[str, bool], ...] = ()
+    plan: Plan = msgspec.field(default_factory=Plan)
     calls: dict[str, Call] = {}
     last_call: Call | None = None
     times: list[int | None] = []
     last_answer: str = ""
+    last_answer_item: int = -1
+    reports: list[int] = []
+    summary_items: list[int] = []
     results: list[str] = []
     messages: list[SpokenMessage] = []
 
@@ -163,6 +142,7 @@ class FactAccumulator(msgspec.Struct):
 
     def _read_summary(self, item: ContextItem, n_item: int) -> None:
         """Read a previous summary; what was open in it may be closed by what follows."""
+        self.summary_items.append(n_item)
         summary = read_previous_summary(self.clean(read_speech(item, "summary")))
         for line in summary.lines["Remaining"]:
             ask = line.removeprefix(OPEN_REQUEST)
@@ -176,7 +156,7 @@ class FactAccumulator(msgspec.Struct):
                 wording=read_wording(ask),
             )
             if is_request:
-                self.turns.append(_OpenTurn([sentence], ask, n_item, item.at_ms))
+                self.requests.ask(OpenRequest([sentence], ask, n_item, item.at_ms))
             self.sentences.append(sentence)
         lines = {**summary.lines, "Remaining": ()}
         self.previous.append(PreviousSummary(is_ours=summary.is_ours, lines=lines))
@@ -190,7 +170,7 @@ class FactAccumulator(msgspec.Struct):
         sentences = read_user_sentences(prose, n_item)
         n_chars, answer = len(prose), self.last_answer
         is_short = len(answer) > LONG_ANSWER_CHARS and n_chars < SHORT_REPLY_CHARS
-        question = _find_last_question(answer) if n_chars < 4 * SHORT_REPLY_CHARS else ""
+        question = find_last_question(answer) if n_chars < 4 * SHORT_REPLY_CHARS else ""
         is_reply = bool(sentences) and all(s.kind in _REPLY_KINDS for s in sentences)
         if is_reply and (question or is_short):
             chosen = " ".join(s.text for s in sentences if s.kind != "rule") or prose
@@ -208,20 +188,28 @@ class FactAccumulator(msgspec.Struct):
             # The rule stays among the rules too; what it answers stands here alone.
             sentences = tuple(s for s in sentences if s.kind == "rule")
         self.sentences += sentences
-        self.turns.append(_OpenTurn(sentences, prose, n_item, item.at_ms))
+        self._ask(OpenRequest(sentences, prose, n_item, item.at_ms))
 
     def _read_paste(self, item: ContextItem, n_item: int) -> None:
         """Read a message of a person that says nothing itself: what it shows is the request."""
         shown = self.clean(read_speech(item, "typed", "pasted"))
         if text := mark_pasted(shown, _MAX_PASTED_CHARS):
             self.messages.append(SpokenMessage(is_user=True, text=text))
-            self.turns.append(_OpenTurn((), text, n_item, item.at_ms, paste=text))
+            self._ask(OpenRequest((), text, n_item, item.at_ms, paste=text))
+
+    def _ask(self, request: OpenRequest) -> None:
+        if self.requests.is_answered:
+            # Whoever is spoken to after words without a call had ended its turn with them.
+            self.reports.append(self.last_answer_item)
+        self.requests.ask(request)
 
     def _read_agent(self, item: ContextItem, n_item: int) -> None:
         said = self.clean(read_speech(item, "assistant")).strip()
         calls = [block for block in item.message.blocks if isinstance(block, ToolCall)]
         for call in calls:
             self._read_call(call, n_item)
+        if calls:
+            self.requests.work()
         if not said:
             return
         text = read_own_words(said, is_agents=True)
@@ -229,10 +217,10 @@ class FactAccumulator(msgspec.Struct):
             self.messages.append(SpokenMessage(is_user=False, text=text))
         sentences = read_agent_sentences(text, n_item)
         self.sentences += [s for s in sentences if not self._is_copied(s)]
-        self.last_answer = text
-        if self.turns:
-            self.turns[-1].answer = text or said
-            self.turns[-1].is_answered = not calls
+        self.last_answer, self.last_answer_item = text, n_item
+        if not calls:
+            ends = item.message.ends_turn
+            self.requests.answer(text or said, is_end=not _goes_on(text) if ends is None else ends)
 
     def _is_copied(self, sentence: Sentence) -> bool:
         """Tell whether the agent only repeats an instruction that a tool's result held."""
@@ -246,8 +234,8 @@ class FactAccumulator(msgspec.Struct):
     def _read_call(self, call: ToolCall, n_item: int) -> None:
         facts = read_call(call)
         self.tools[self.clean(call.name)] = None
-        if facts.plan:
-            self.plan = tuple((self.clean(step), is_done) for step, is_done in facts.plan)
+        if facts.plan is not None and facts.plan.steps is not None:
+            self.plan.change(facts.plan, "", n_item)
         paths = tuple(self.clean(touch.path) for touch in facts.touches)
         for path, touch in zip(paths, facts.touches, strict=True):
             before = self.touches.pop(path, None)
@@ -257,6 +245,8 @@ class FactAccumulator(msgspec.Struct):
         self.last_call = self.calls[call.call_id] = (call, command, paths)
 
     def _read_results(self, item: ContextItem, n_item: int) -> None:
+        if item.message.ends_turn and item.category != "assistant":
+            self.requests.stop()
         for block in item.message.blocks:
             if not isinstance(block, ToolResult):
                 continue
@@ -265,6 +255,9 @@ class FactAccumulator(msgspec.Struct):
             if call is None and name:
                 self.tools[name] = None
             shown = command if command is not None or not paths else f"{name} {paths[0]}"
+            change = read_call(call).plan if call is not None else None
+            if change is not None and change.steps is None and not block.is_error:
+                self.plan.change(change, result_text(block), n_item)
             run = read_run(name, shown, block, n_item) if name or shown else None
             if run is not None:
                 self.runs.append(run)
@@ -285,24 +278,29 @@ class FactAccumulator(msgspec.Struct):
             if s.kind == "choice"
         ]
         choices = sorted(choices + self.replies, key=lambda choice: choice.n_item)
-        edited = {touch.path: touch.n_item for touch in self.touches.values() if touch.is_modified}
+        is_ended = self.requests.is_answered and self.requests.is_end
         return Facts(
             previous=tuple(self.previous),
             rules=tuple(rules.values()),
             choices=tuple({choice.text: choice for choice in choices}.values()),
             sentences=tuple(self.sentences),
-            turns=tuple(_close_turn(turn, is_last=turn is self.turns[-1]) for turn in self.turns),
-            open_points=tuple(
-                dict.fromkeys(s.text for s in find_open_points(self.sentences, edited))
-            ),
+            turns=self.requests.close(),
+            reports=(*self.reports, *((self.last_answer_item,) if is_ended else ())),
+            summary_items=tuple(self.summary_items),
             findings=tuple(dict.fromkeys(s.text for s in self.sentences if s.kind == "finding")),
             files=tuple(self.touches.values()),
             runs=summarize_runs(self.runs, self.clean),
             tools=tuple(self.tools),
-            plan=self.plan,
+            plan=tuple(
+                Step(text=self.clean(step.text), state=step.state)
+                for step in self.plan.steps.values()
+            ),
+            plan_item=self.plan.n_item,
             pending_calls=tuple(map(self._shorten_call, list(self.calls.values())[-_MAX_PENDING:])),
             last_call=self._shorten_call(self.last_call) if self.last_call else None,
             last_answer=self.last_answer,
+            last_answer_item=self.last_answer_item,
+            is_turn_ended=is_ended,
             n_items=len(self.times),
             times=tuple(self.times),
             messages=tuple(self.messages),
@@ -314,7 +312,7 @@ class FactAccumulator(msgspec.Struct):
         return self.clean(call.name), gist(about, 120)
 
 
-def _find_last_question(answer: str) -> str:
+def find_last_question(answer: str) -> str:
     """Find the question that an answer ends with."""
     last = answer[-1500:].rstrip().rsplit("\n", 1)[-1]
     if not last.endswith(("?", "？", "?**", "؟")):
@@ -322,28 +320,10 @@ def _find_last_question(answer: str) -> str:
     return gist(list(split_sentences(remove_bold(last)))[-1], 200)
 
 
-def _close_turn(turn: _OpenTurn, *, is_last: bool) -> Turn:
-    return Turn(
-        ask=turn.paste or _join_requests(turn.sentences),
-        prose=turn.prose,
-        answer=turn.answer,
-        # A turn that the user followed up on after some answer does not stay open.
-        is_answered=turn.is_answered or (bool(turn.answer) and not is_last),
-        n_item=turn.n_item,
-        at_ms=turn.at_ms,
-    )
-
-
-def _join_requests(sentences: Sequence[Sentence]) -> str:
-    """Join what a message asks, with "…" for what stands between and is told elsewhere."""
-    unsettled = [s for s in sentences if s.kind not in _SETTLING_KINDS]
-    if not unsettled:
-        return ""
-    # What is asked stands before or after a pasted document, not within it.
-    has_typed = not all(s.is_bulk for s in unsettled)
-    runs = groupby(
-        sentences, lambda s: s.kind not in _SETTLING_KINDS and not (has_typed and s.is_bulk)
-    )
-    parts = (" ".join(s.text for s in run) if is_asked else "…" for is_asked, run in runs)
-    # The parts of a sentence that was too long for one come together again.
-    return " ".join(parts).replace("… …", " ").removeprefix("… ").removesuffix(" …")
+def _goes_on(text: str) -> bool:
+    """Tell whether words say that the agent is not at its end: they announce something."""
+    last = text.rstrip().rsplit("\n", 1)[-1].rstrip("*_` ")
+    if last.endswith((":", "：")):
+        return True
+    *_, sentence = split_sentences(last) if last else ("",)
+    return is_intention(sentence.lower())

@@ -7,6 +7,7 @@ from typing import cast
 
 import msgspec
 
+from ullage.core.facts.plan import PlanChange, read_plan_change
 from ullage.core.transcript.entries import ToolCall
 
 _PATH_KEYS = frozenset(
@@ -49,8 +50,8 @@ class CallFacts(msgspec.Struct, frozen=True, kw_only=True):
     touches: tuple[Touch, ...]
     command: str | None
     """The command line, when the tool runs one."""
-    plan: tuple[tuple[str, bool], ...]
-    """Steps of the agent's own to-do list, and whether each is done."""
+    plan: PlanChange | None = None
+    """What it does to the agent's own list of steps."""
 
 
 class FileRead(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,13 +73,13 @@ def _read_call(full_name: str, call_arguments: str) -> CallFacts:
     name = full_name.rsplit("__", 1)[-1].lower()
     if name in SHELLS:
         command = _command_text(arguments) or ""
-        return CallFacts(touches=tuple(_shell_touches(command)), command=command, plan=())
+        return CallFacts(touches=tuple(_shell_touches(command)), command=command)
     if name in ("apply_patch", "applypatch"):
         patch = _command_text(arguments) or call_arguments
-        return CallFacts(touches=tuple(_patch_touches(patch)), command=None, plan=())
-    if "todo" in name or name == "update_plan":
-        return CallFacts(touches=(), command=None, plan=tuple(_plan_steps(arguments)))
-    return CallFacts(touches=tuple(_path_touches(name, arguments)), command=None, plan=())
+        return CallFacts(touches=tuple(_patch_touches(patch)), command=None)
+    if (plan := read_plan_change(name, arguments)) is not None:
+        return CallFacts(touches=(), command=None, plan=plan)
+    return CallFacts(touches=tuple(_path_touches(name, arguments)), command=None)
 
 
 def read_file_read(call: ToolCall) -> FileRead | None:
@@ -241,18 +242,3 @@ def _piece_touches(words: list[str]) -> Iterator[Touch]:
         is_path = _HAS_SUFFIX.search(path[-40:]) is not None and path[0] not in "-<>&$(/1234567890*"
         if is_path or (path.startswith("/") and _HAS_SUFFIX.search(path[-40:])):
             yield Touch(path, is_change)
-
-
-def _plan_steps(arguments: dict[str, object]) -> Iterator[tuple[str, bool]]:
-    for key in ("todos", "plan", "items", "tasks"):
-        for step in _members(arguments.get(key)):
-            if isinstance(step, dict):
-                yield from _plan_step(cast("dict[str, object]", step))
-
-
-def _plan_step(step: dict[str, object]) -> Iterator[tuple[str, bool]]:
-    for key in ("content", "step", "text", "title", "description"):
-        text = step.get(key)
-        if isinstance(text, str) and text.strip():
-            yield text.strip(), step.get("status") in ("completed", "done", "complete")
-            return

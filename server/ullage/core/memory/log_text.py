@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 
 from ullage.core.facts.facts import Facts, collect_facts
+from ullage.core.facts.task_state import FAILING
 from ullage.core.memory.flush import Epoch
 from ullage.core.summary.summary_lines import DECISIONS, REMAINING, Line, list_lines
 from ullage.core.text.prose import MAX_SENTENCE_CHARS, gist
@@ -168,14 +169,14 @@ def _list_progress(facts: Facts, remaining: Sequence[str]) -> Iterator[LogPoint]
         yield make_point(
             "Task Progress", gist(facts.requests[-1].ask, _MAX_PICKED_CHARS), is_aside=True
         )
-    done = [gist(step, _MAX_PICKED_CHARS) for step, is_done in facts.plan if is_done]
+    done = [gist(step.text, _MAX_PICKED_CHARS) for step in facts.plan if step.state == "done"]
     done += [s.text for s in facts.sentences if s.kind == "done" and not s.is_user]
     for text in list(dict.fromkeys(done))[-_MAX_PICKED_POINTS:]:
         yield make_point("Task Progress", f"Completed: {gist(text, _MAX_PICKED_CHARS)}")
     changed = [touch.path for touch in facts.files if touch.is_modified][-_MAX_PICKED_FILES:]
     if changed:
         yield make_point("Task Progress", f"Changed: {', '.join(changed)}")
-    for text in remaining:
+    for text in (text for text in remaining if not text.startswith(FAILING)):
         yield make_point("Task Progress", f"Remaining: {text}")
 
 

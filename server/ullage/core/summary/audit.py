@@ -10,6 +10,7 @@ import msgspec
 from ullage.core.facts.facts import Facts, collect_facts
 from ullage.core.facts.pins import clean_pin
 from ullage.core.facts.summary_sections import LEFT_OUT, OPEN_REQUEST, read_previous_summary
+from ullage.core.facts.task_state import read_task_state
 from ullage.core.summary.summary_lines import list_data_lines, list_data_sources
 from ullage.core.text.identifiers import find_identifiers
 from ullage.core.text.prose import collapse_spaces, gist, one_line
@@ -139,12 +140,11 @@ def _list_constraints(facts: Facts) -> Iterator[Fact]:
 
 
 def _list_open_items(facts: Facts) -> Iterator[Fact]:
-    for turn in reversed(facts.open_requests):
-        text = one_line(gist(turn.ask, 600))
-        yield Fact(kind="open item", text=OPEN_REQUEST + text, needle=text.rstrip("…"))
-    steps = [gist(step, 200) for step in facts.planned_steps]
-    points = [gist(point, 300) for point in reversed(facts.open_points)]
-    yield from _list_points("open item", [*steps, *points])
+    for item in read_task_state(facts).open_items:
+        text = one_line(item.text)
+        is_asked = item.state in ("asked", "in progress")
+        shown = OPEN_REQUEST + text if is_asked else text
+        yield Fact(kind="open item", text=shown, needle=text.rstrip("…"))
 
 
 def _list_decisions(facts: Facts) -> Iterator[Fact]:

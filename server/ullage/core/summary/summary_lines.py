@@ -9,6 +9,7 @@ from ullage.core.change.tool_outputs import is_placeholder
 from ullage.core.facts.command_runs import CommandRun, run_key
 from ullage.core.facts.facts import Facts
 from ullage.core.facts.summary_sections import LATEST, OPEN_REQUEST, SECTIONS
+from ullage.core.facts.task_state import read_task_state
 from ullage.core.facts.tool_calls import list_new_texts
 from ullage.core.text import identifiers, wording
 from ullage.core.text.prose import gist, one_line, remove_bold, remove_list_mark
@@ -163,7 +164,7 @@ def _list_goals(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
         yield Line(section=GOAL, text=gist(asked[0].ask, 500), priority=960, order=asked[0].n_item)
     if len(asked) > 1 or facts.previous:
         # The whole of an open request stands under Remaining.
-        text = LATEST + gist(asked[-1].ask, 400 if asked[-1].is_answered else 160)
+        text = LATEST + gist(asked[-1].ask, 160 if asked[-1].is_open else 400)
         yield Line(section=GOAL, text=text, priority=955, order=2 * _FORMER)
     shown = {turn.n_item: gist(turn.ask, _MAX_ASK_CHARS) for turn in asked}
     for at, sentence in enumerate(facts.sentences):
@@ -206,7 +207,7 @@ def _list_choices(facts: Facts) -> Iterator[Line]:
 def _list_turns(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
     """Give requests and how their answers begin, apart: what the user said outweighs the rest."""
     for turn in facts.requests:
-        if not turn.is_answered:
+        if turn.fate != "answered":
             continue
         age = (facts.n_items - turn.n_item) / max(1, facts.n_items)
         asked = gist(turn.ask, _MAX_ASK_CHARS)
@@ -241,7 +242,7 @@ def _find_first_telling(answer: str) -> str:
 def _list_told(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
     """Give what the agent told beside its decisions, by how exact it is."""
     # Only a request that was answered is shown with the beginning of its answer.
-    answered = (turn.answer for turn in facts.requests if turn.is_answered)
+    answered = (turn.answer for turn in facts.requests if turn.fate == "answered")
     shown = "\n".join(map(_find_first_telling, answered))
     decided = {choice.n_item for choice in facts.choices if not choice.is_user}
     n_sentences = len(facts.sentences)
@@ -297,17 +298,15 @@ def _list_state(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
 
 
 def _list_remaining(facts: Facts) -> Iterator[Line]:
-    for turn in facts.open_requests:
-        text = OPEN_REQUEST + gist(turn.ask, 600)
-        yield Line(section=REMAINING, text=text, priority=950, order=turn.n_item)
-    for at, (step, is_done) in enumerate(facts.plan):
-        section = COMPLETED if is_done else REMAINING
-        priority = 300.0 if is_done else 890.0
-        yield Line(section=section, text=gist(step, 200), priority=priority, order=_FORMER + at)
-    for at, point in enumerate(facts.open_points):
-        priority = 600 + 270 * ((at + 1) / len(facts.open_points))
-        order = 2 * _FORMER + at
-        yield Line(section=REMAINING, text=gist(point, 300), priority=priority, order=order)
+    for at, step in enumerate(facts.plan):
+        if step.state == "done":
+            text = gist(step.text, 200)
+            yield Line(section=COMPLETED, text=text, priority=300, order=_FORMER + at)
+    for at, item in enumerate(read_task_state(facts).open_items):
+        is_asked = item.state in ("asked", "in progress")
+        text = OPEN_REQUEST + item.text if is_asked else item.text
+        priority = 950.0 if is_asked else 890 - at
+        yield Line(section=REMAINING, text=text, priority=priority, order=at)
 
 
 def _list_files(facts: Facts) -> Iterator[Line]:

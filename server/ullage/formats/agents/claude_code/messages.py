@@ -22,6 +22,9 @@ _USAGE_KEYS = (
     "cache_read_input_tokens",
     "cache_creation_input_tokens",
 )
+_STOPS = {"end_turn": True, "stop_sequence": True, "tool_use": False}
+"""Whether an answer ends the turn, by its `stop_reason`; records of blocks that were streamed have
+none."""
 _ATTACHMENT_CATEGORIES: dict[str, Category] = {
     "skill_listing": "skills",
     "invoked_skills": "skills",
@@ -63,10 +66,16 @@ def to_message(
             model=model_named_by(entry),
             usage=_usage_of(native) if is_answer else None,
             answer_id=text_of(native, "id"),
+            ends_turn=_STOPS.get(text_of(native, "stop_reason") or ""),
         )
     else:
         blocks = speech.attribute_record(entry, blocks)
-        message = entries.Message(role="user", blocks=blocks, model=model_named_by(entry))
+        message = entries.Message(
+            role="user",
+            blocks=blocks,
+            model=model_named_by(entry),
+            ends_turn=True if speech.is_interruption(blocks) else None,
+        )
     return message, _category(entry, blocks)
 
 

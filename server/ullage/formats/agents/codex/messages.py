@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from ullage.core.change.edit import Replacement
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import PREFACE, Category
-from ullage.formats.agents.codex.speech import attribute
+from ullage.formats.agents.codex.speech import INTERRUPTED, attribute
 from ullage.formats.in_memory import MessageShape, prune_content
 from ullage.formats.json_line import compact_json, object_of, objects_of, text_of, texts_of
 from ullage.formats.speech import is_harness
@@ -39,6 +39,10 @@ _FAILED_IN_JSON = re.compile(r'"exit_code":\s{0,3}(?!0\b)-?\d+')
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)[;,]")
 _HEAD_CHARS = 300
 """Where the exit code of a command stands: before its output, or after it in older JSON."""
+
+
+_PHASES = {"final_answer": True, "commentary": False}
+"""Whether an answer ends the turn, by its `phase` (0.99 and later)."""
 
 
 def is_sent(native: entries.JsonObject) -> bool:
@@ -86,14 +90,20 @@ def _conversation_message(native: entries.JsonObject) -> tuple[entries.Message, 
     """Give a message, and what most of it is."""
     blocks = _parts(native, "content")
     if native.get("role") == "assistant":
-        return entries.Message(role="assistant", blocks=blocks), "assistant"
+        ends_turn = _PHASES.get(text_of(native, "phase") or "")
+        message = entries.Message(role="assistant", blocks=blocks, ends_turn=ends_turn)
+        return message, "assistant"
     role = "system" if native.get("role") in ("developer", "system") else "user"
     if role == "user":
         blocks = attribute(blocks, _list_kinds(native, blocks))
     categories = _list_categories(native, blocks, role)
     longest = max(range(len(blocks)), key=lambda at: _n_chars(blocks[at]), default=None)
     category = role if longest is None else categories[longest]
-    return entries.Message(role=role, blocks=blocks), category
+    is_stopped = role == "user" and any(
+        isinstance(block, entries.Text) and block.text.startswith(INTERRUPTED) for block in blocks
+    )
+    message = entries.Message(role=role, blocks=blocks, ends_turn=True if is_stopped else None)
+    return message, category
 
 
 def list_block_categories(

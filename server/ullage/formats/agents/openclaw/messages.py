@@ -31,6 +31,10 @@ _ROLES: dict[str, tuple[entries.Role, Category]] = {
 }
 
 
+_STOPS = {"stop": True, "toolUse": False}
+"""Whether an answer ends the turn, by its `stopReason`."""
+
+
 def to_message(native: entries.JsonObject) -> tuple[entries.Message, Category]:
     """Give a message as pi sends it to the model; roles that pi drops come out empty."""
     name = text_of(native, "role") or ""
@@ -45,6 +49,7 @@ def to_message(native: entries.JsonObject) -> tuple[entries.Message, Category]:
             blocks=message.blocks,
             model=text_of(native, "model"),
             usage=_usage(native),
+            ends_turn=_STOPS.get(text_of(native, "stopReason") or ""),
         )
     return message, category
 

@@ -25,6 +25,8 @@ ASKED_FOR_SUMMARY = "What did we do so far?"
 ASKED_FOR_SUBTASK = "The following tool was executed by the user"
 UNSENT_FILES = ("text/plain", "application/x-directory")
 """opencode puts these into texts beside them."""
+_FINISHES = {"stop": True, "tool-calls": False}
+"""Whether an answer ends the turn, by its `finish`."""
 _UNSENT_PARTS = frozenset({"step-start", "step-finish", "patch", "snapshot", "retry", "agent"})
 _NO_FILES: entries.JsonObject = {"attachments": list[object]()}
 _IDS = ("id", "sessionID", "messageID")
@@ -129,6 +131,7 @@ def _assistant_items(entry: entries.Entry) -> Iterator[tuple[str, entries.Messag
             blocks=tuple(block for part in step for block in _blocks(part)),
             model=model,
             usage=usage_of(entry) if at == len(steps) - 1 else None,
+            ends_turn=_FINISHES.get(text_of(info, "finish") or "") if step is steps[-1] else False,
         )
         yield (text_of(step[0], "id") or "") if at else entry.entry_id, message, category
         for part in step:

@@ -1,0 +1,198 @@
+"""The state of the task: what it is, what comes next, what is open.
+
+It follows from who spoke last, from the agent's plan, from its last calls and from how its turns
+ended; words only refine it (docs/design/checkpoints.md, "Task state").
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ullage.core.facts.facts import Facts, find_last_question
+from ullage.core.facts.plan import Step
+from ullage.core.facts.requests import Request
+from ullage.core.facts.thread import TOPIC_CHARS
+from ullage.core.text.prose import cut_sentences, gist, remove_bold
+from ullage.core.text.sentences import Sentence, find_open_points
+
+Speaker: TypeAlias = Literal["user", "agent", "plan", "call"]
+OpenState: TypeAlias = Literal["asked", "in progress", "planned", "failing", "question", "said"]
+_MAX_QUOTE_CHARS = 240
+_MIN_QUOTE_CHARS = 40
+"""A shorter announcement is quoted with the sentence before it: "Let me fix this." Chosen."""
+_MAX_ITEM_CHARS = 300
+FAILING = "failing: "
+"""How an open item begins that a check's failure leaves."""
+_CLAUSE_END = re.compile(r"[,;:，；：、](?:\s|(?<=[，；：、]))|\s[–—-]\s")
+
+
+class Quote(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    by: Speaker
+
+
+class OpenItem(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    state: OpenState
+    n_item: int
+
+
+class TaskState(msgspec.Struct, frozen=True, kw_only=True):
+    topic: str
+    """The task at hand, in whole clauses; at most `TOPIC_CHARS` characters."""
+    request: str
+    """The request that is open, whole; empty where none is."""
+    next_step: Quote | None
+    """What comes next and who said so; None where the agent waits for its user."""
+    question: str
+    """What the agent asked at the end of its turn."""
+    open_items: tuple[OpenItem, ...]
+    """Without doubles: what was asked first, then the plan, failures and points that remain."""
+
+
+def read_task_state(facts: Facts) -> TaskState:
+    """Read the state of the task from what a session holds."""
+    open_requests = [turn for turn in facts.turns if turn.is_open]
+    is_asked = facts.is_turn_ended and any(not turn.is_bare for turn in facts.turns)
+    question = find_last_question(facts.last_answer) if is_asked else ""
+    request = _find_task(open_requests)
+    return TaskState(
+        topic=_find_topic(facts),
+        request=request.prose if request else "",
+        next_step=_find_next_step(facts, open_requests),
+        question=question,
+        open_items=tuple(_list_open_items(facts, open_requests, question)),
+    )
+
+
+def _find_task(requests: Sequence[Request]) -> Request | None:
+    """Find the newest request that names a task; else the newest."""
+    named = [request for request in requests if not request.is_bare]
+    return (named or list(requests) or [None])[-1]
+
+
+def _find_topic(facts: Facts) -> str:
+    """Name the task: the plan's step at work, else the last request that names one."""
+    named = [turn for turn in facts.turns if not turn.is_bare]
+    steps = [step.text for step in _list_current_steps(facts) if step.state == "in progress"]
+    asked = [turn.ask or turn.prose for turn in named[-1:]]
+    said = [turn.prose for turn in facts.turns[-1:]]
+    topics = [*steps, *asked, *facts.previous_lines("Goal")[-1:], *said]
+    return next(filter(None, (cut_clauses(topic, TOPIC_CHARS) for topic in topics)), "")
+
+
+def cut_clauses(text: str, n_chars: int) -> str:
+    """Give the first whole sentences of a text that fit, else its first clauses, else words."""
+    sentences = [piece.text for piece in cut_sentences(remove_bold(text)) if piece.text]
+    shown = ""
+    for sentence in sentences:
+        longer = f"{shown} {sentence}".strip()
+        if len(longer) > n_chars:
+            break
+        shown = longer
+    if shown or not sentences:
+        return shown
+    ends = [end.start() for end in _CLAUSE_END.finditer(sentences[0], 0, n_chars)]
+    clauses = [end for end in ends if end >= n_chars // 3]
+    return sentences[0][: clauses[-1]].rstrip() if clauses else gist(sentences[0], n_chars)
+
+
+def _find_next_step(facts: Facts, open_requests: Sequence[Request]) -> Quote | None:
+    """Find what comes next.
+
+    In the midst of a turn that is what the agent announced last, or the step of its plan that it
+    took up since, or what it was asked if it said nothing yet.
+    """
+    if facts.is_turn_ended:
+        return _find_offered_step(facts)
+    asked_at = open_requests[-1].n_item if open_requests else -1
+    active = [step.text for step in facts.plan if step.state == "in progress"]
+    if active and facts.plan_item > max(facts.last_answer_item, asked_at):
+        return Quote(text=gist(active[0], _MAX_QUOTE_CHARS), by="plan")
+    if facts.last_answer_item > asked_at:
+        return Quote(text=_quote_end(facts.last_answer), by="agent")
+    if (request := _find_task(open_requests)) is not None:
+        return Quote(text=gist(request.ask or request.prose, _MAX_QUOTE_CHARS), by="user")
+    return None
+
+
+def _find_offered_step(facts: Facts) -> Quote | None:
+    """Find the first step of the plan or of the last report that is left where a turn ended."""
+    for step in _list_current_steps(facts):
+        return Quote(text=gist(step.text, _MAX_QUOTE_CHARS), by="plan")
+    for sentence in _list_said_open(facts):
+        if sentence.n_item == facts.last_answer_item:
+            return Quote(text=gist(sentence.text, _MAX_QUOTE_CHARS), by="agent")
+    return None
+
+
+def _quote_end(said: str) -> str:
+    """Quote the sentences that an agent's words end with."""
+    pieces = [piece.text for piece in cut_sentences(remove_bold(said))]
+    shown = ""
+    for sentence in reversed(pieces):
+        longer = f"{sentence} {shown}".strip()
+        if shown and (len(shown) >= _MIN_QUOTE_CHARS or len(longer) > _MAX_QUOTE_CHARS):
+            break
+        shown = longer
+    return gist(shown, _MAX_QUOTE_CHARS)
+
+
+def _list_current_steps(facts: Facts) -> list[Step]:
+    """List the steps that are not done of a plan that the last named request still goes by.
+
+    Agents leave the lists of former tasks unticked.
+    """
+    named = [turn.n_item for turn in facts.turns if not turn.is_bare]
+    is_current = not named or facts.plan_item > named[-1] or not facts.is_turn_ended
+    return [step for step in facts.plan if step.state != "done"] if is_current else []
+
+
+def _list_open_items(
+    facts: Facts, open_requests: Sequence[Request], question: str
+) -> Iterator[OpenItem]:
+    written: set[str] = set()
+    for item in _list_all_open(facts, open_requests, question):
+        text = gist(item.text, _MAX_ITEM_CHARS)
+        if text and text not in written:
+            written.add(text)
+            yield msgspec.structs.replace(item, text=text)
+
+
+def _list_all_open(
+    facts: Facts, open_requests: Sequence[Request], question: str
+) -> Iterator[OpenItem]:
+    for request in open_requests:
+        if request.ask and (not request.is_bare or len(open_requests) == 1):
+            state: OpenState = "asked" if request.fate == "asked" else "in progress"
+            yield OpenItem(text=request.ask, state=state, n_item=request.n_item)
+    for step in _list_current_steps(facts):
+        state = "in progress" if step.state == "in progress" else "planned"
+        yield OpenItem(text=step.text, state=state, n_item=facts.plan_item)
+    begin = _find_last_begin(facts)
+    for run in facts.failing_checks:
+        if run.n_item > begin:
+            yield OpenItem(text=f"{FAILING}{run.failure}", state="failing", n_item=run.n_item)
+    if question:
+        yield OpenItem(text=question, state="question", n_item=facts.last_answer_item)
+    for sentence in _list_said_open(facts):
+        yield OpenItem(text=sentence.text, state="said", n_item=sentence.n_item)
+
+
+def _find_last_begin(facts: Facts) -> int:
+    """Find the item where the agent's last turn began: a check that failed before was left."""
+    ended = [n_item for n_item in facts.reports if n_item != facts.last_answer_item]
+    return ended[-1] if ended else -1
+
+
+def _list_said_open(facts: Facts) -> Iterator[Sentence]:
+    """List what the user put off, and what a summary or the agent's last report leaves."""
+    reported = set(facts.reports)
+    at = [s.n_item for s in facts.sentences if s.kind == "open" and s.n_item in reported]
+    spoken = () if facts.is_turn_ended else (facts.last_answer_item,)
+    counted = {*facts.summary_items, *at[-1:], *spoken}
+    edited = {touch.path: touch.n_item for touch in facts.files if touch.is_modified}
+    told = [s for s in facts.sentences if s.kind != "open" or s.is_user or s.n_item in counted]
+    return find_open_points(told, edited)
