@@ -76,8 +76,7 @@ class LabelledLines:
     """The lines of a session as their labels count them."""
 
     def __init__(self, path: Path) -> None:
-        raw = path.read_bytes()
-        raw = gzip.decompress(raw) if path.suffix == ".gz" else raw
+        raw = read_session(path)
         self.sha256 = hashlib.sha256(raw).hexdigest()
         self._lines = raw.split(b"\n")
         self._texts: dict[int, str] = {}
@@ -94,6 +93,11 @@ class LabelledLines:
 
     def whole_text(self) -> str:
         return "\n".join(self.text(line) for line in range(1, len(self._lines) + 1))
+
+
+def read_session(path: Path) -> bytes:
+    raw = path.read_bytes()
+    return gzip.decompress(raw) if path.suffix == ".gz" else raw
 
 
 def line_text(raw: bytes) -> str:

@@ -27,6 +27,7 @@ import argparse
 import csv
 import re
 import sys
+import tempfile
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,7 +35,14 @@ from functools import cache, partial
 from pathlib import Path
 
 import msgspec
-from label import LabelledLines, Labels, list_sessions, read_labels
+from label import (
+    LabelledLines,
+    Labels,
+    list_sessions,
+    read_labels,
+    read_session,
+    session_name,
+)
 
 from ullage.app.sessions.open import open_session
 from ullage.core.change.compaction import list_open_calls
@@ -70,7 +78,7 @@ RIGHT_KINDS = {
     "constraints": ("constraint",),
     "open": ("open", "next"),
 }
-SECTIONS = ("topic", "next", *JUDGED, "errors", "closed", "cut", "duplicate", "harness")
+SECTIONS = ("topic", "next", *JUDGED, "errors", "closed", "replaced", "cut", "duplicate", "harness")
 NOT_SAID = re.compile(r"\A(?:\(none\)|\(left out: .*)\Z", re.DOTALL)
 OPENING = re.compile(
     r"\A(?:approved|asked|answered|open request|latest request|next|in progress|failing|failed|"
@@ -150,6 +158,13 @@ def main() -> None:
 
 def show(path: Path) -> Shown:
     """Write the checkpoint and the summary of a session as the program would, without a model."""
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Path(folder, f"{session_name(path)}.jsonl")
+        plain.write_bytes(read_session(path))
+        return _show(plain)
+
+
+def _show(path: Path) -> Shown:
     session = open_session(path)
     context = session.agent.read_context(session.lines, session.header, EMPTY_INDEX).context
     items = mask_items(context.items, ())
@@ -211,6 +226,11 @@ def score(shown: Shown, labels: Labels, lines: LabelledLines) -> Score:
             if matches(text, closed) and not matches(text, accepted):
                 counts["closed shown"] += 1
                 remarks.append(("closed", "shown as open", text))
+        for earlier, *later in [each for _, each in quotes.get("replaced", ())]:
+            for text in texts if section != "open" else ():
+                if matches(text, [earlier]) and not matches(text, later):
+                    counts["replaced shown"] += 1
+                    remarks.append(("replaced", "shown as standing", text))
         wanted = [each for is_wanted, each in quotes.get(RIGHT_KINDS[section][0], ()) if is_wanted]
         _count_found(section, wanted, texts, counts, remarks)
     errors = [text for section, text in shown.lines if "error" in section.casefold()]
@@ -375,6 +395,7 @@ HEADINGS = (
     "open right",
     "found",
     "closed shown",
+    "replaced shown",
     "errors cured",
     "cut",
     "duplicates",
@@ -396,6 +417,7 @@ def _write_row(name: str, counts: Counter[str]) -> str:
             )
         ),
         str(counts["closed shown"]),
+        str(counts["replaced shown"]),
         _write_share(counts["errors found"], counts["errors wanted"]),
         str(counts["cut"]),
         _write_share(counts["duplicate"], counts["lines"]),
