@@ -1,7 +1,7 @@
 """What the guides hand over as examples comes out of sessions in which people say it.
 
-The guides: docs/design/README.md, "Where the rules come from". People talk here as they do; none of the lines below
-is worded as the examples are.
+The guides: docs/design/README.md, "Where the rules come from". People talk here as they do; none of
+the lines below is worded as the examples are.
 """
 
 import asyncio
