@@ -28,10 +28,9 @@ import csv
 import re
 import sys
 import tempfile
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -43,6 +42,7 @@ from label import (
     read_session,
     session_name,
 )
+from matching import TAIL_CHARS, drop_repeated, is_cut, make_plain, matches
 
 from ullage.app.sessions.open import open_session
 from ullage.core.change.compaction import list_open_calls
@@ -60,13 +60,6 @@ from ullage.core.transcript.tokens import count_items, estimate
 HERE = Path(__file__).parent
 SHARE = 10
 MIN_TOKENS, MAX_TOKENS = 1_000, 6_000
-MATCH_RATIO = 0.6
-MIN_HELD_CHARS = 8
-MIN_GRAMS_CHARS = 12
-"""How alike two texts are that say the same: tried on labelled sessions."""
-GRAM_CHARS = 4
-TAIL_CHARS = 20
-"""So much of an end of a line is looked for in the session."""
 JUDGED = {
     "decisions": ("Decisions",),
     "constraints": ("Constraints",),
@@ -80,12 +73,6 @@ RIGHT_KINDS = {
 }
 SECTIONS = ("topic", "next", *JUDGED, "errors", "closed", "replaced", "cut", "duplicate", "harness")
 NOT_SAID = re.compile(r"\A(?:\(none\)|\(left out: .*)\Z", re.DOTALL)
-OPENING = re.compile(
-    r"\A(?:approved|asked|answered|open request|latest request|next|in progress|failing|failed|"
-    r"last check|last answer|replaced|focus|user|agent)\b[^:\n]{0,24}:\s",
-    re.IGNORECASE,
-)
-"""Words of ours before what was said."""
 WAITS = re.compile(r"\b(?:wait|nothing)", re.IGNORECASE)
 HARNESS = re.compile(
     r"</?(?:system-reminder|command-(?:name|message|args|contents)|local-command-\w+|task-\w+|"
@@ -96,11 +83,6 @@ HARNESS = re.compile(
     r"AGENTS\.md instructions for|Conversation info \(untrusted|\[message_id:"
 )
 """Words that an agent's program puts into a message; recorded."""
-_WORD_END = re.compile(r"\w")
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
-)
-"""Scripts that do not part their words."""
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
@@ -247,37 +229,6 @@ def score(shown: Shown, labels: Labels, lines: LabelledLines) -> Score:
     return Score(counts=counts, remarks=tuple(remarks), judged=shown.judged)
 
 
-def matches(text: str, quotes: Iterable[str]) -> bool:
-    """Whether a line says the same as one of the quotes."""
-    return any(_is_same(_plain(text), _plain(quote)) for quote in quotes)
-
-
-def _is_same(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    if not short or short == long:
-        return bool(short)
-    if len(short) >= MIN_HELD_CHARS and short in long:
-        return True
-    if len(short) < MIN_GRAMS_CHARS:
-        return False
-    grams = _grams(short)
-    return len(grams & _grams(long)) >= MATCH_RATIO * len(grams)
-
-
-@cache
-def _plain(text: str) -> str:
-    """Give a text without marks, case, punctuation and our own opening."""
-    text = OPENING.sub("", text.strip().strip("\"'“”‘’`*-• "))
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join(re.findall(r"\w+", folded.replace("_", " ")))
-
-
-@cache
-def _grams(text: str) -> frozenset[str]:
-    joined = text.replace(" ", "")
-    return frozenset(joined[at : at + GRAM_CHARS] for at in range(len(joined) - GRAM_CHARS + 1))
-
-
 def _count_found(
     section: str,
     wanted: Sequence[tuple[str, ...]],
@@ -310,25 +261,12 @@ def _pick_judged(
         judged: [text for section, text in lines if section in sections]
         for judged, sections in JUDGED.items()
     }
-    rules = {_plain(text) for text in by_section["constraints"]}
+    rules = {make_plain(text) for text in by_section["constraints"]}
     by_section["decisions"] += [
-        each.what for each in checkpoint.decisions if _plain(each.what) not in rules
+        each.what for each in checkpoint.decisions if make_plain(each.what) not in rules
     ]
     by_section["open"] += checkpoint.open_items
-    return {section: tuple(_drop_repeated(texts)) for section, texts in by_section.items()}
-
-
-def _drop_repeated(texts: Sequence[str]) -> Iterator[str]:
-    """Drop what says the same as an earlier text or is a part of one."""
-    kept: list[str] = []
-    for text in texts:
-        plain = _plain(text)
-        if not any(
-            plain == other or (len(plain) >= TAIL_CHARS and (plain in other or other in plain))
-            for other in kept
-        ):
-            kept.append(plain)
-            yield text
+    return {section: tuple(drop_repeated(texts)) for section, texts in by_section.items()}
 
 
 def _find_flaws(shown: Shown, session: str) -> Iterator[tuple[str, str, str]]:
@@ -337,12 +275,12 @@ def _find_flaws(shown: Shown, session: str) -> Iterator[tuple[str, str, str]]:
     before: list[str] = []
     texts = [*shown.lines, ("topic", shown.topic), ("next", shown.next_action)]
     for section, text in texts:
-        if _is_cut(text, flat, bare):
+        if is_cut(text, flat, bare):
             yield "cut", section, text
         if HARNESS.search(text):
             yield "harness", section, text
     for section, text in shown.lines:
-        plain = _plain(text)
+        plain = make_plain(text)
         is_path = section == "Files"
         if plain in before or (
             not is_path
@@ -352,32 +290,6 @@ def _find_flaws(shown: Shown, session: str) -> Iterator[tuple[str, str, str]]:
             yield "duplicate", section, text
         if not is_path:
             before.append(plain)
-
-
-def _is_cut(text: str, *sessions: str) -> bool:
-    """Whether a text ends, or begins, where the session goes on with the same word."""
-    words = " ".join(text.split())
-    end = max((match.end() for match in _WORD_END.finditer(words)), default=0)
-    tail = words[:end][-TAIL_CHARS:]
-    begin = _WORD_END.search(words)
-    head = words[begin.start() :][:TAIL_CHARS] if begin else ""
-    return any(
-        len(part) >= MIN_HELD_CHARS
-        and not _UNSPACED.match(part[place])
-        and any(_is_inside_word(part, session, is_tail=place == -1) for session in sessions)
-        and not any(_is_whole(part, session, is_tail=place == -1) for session in sessions)
-        for part, place in ((tail, -1), (head, 0))
-    )
-
-
-def _is_inside_word(part: str, session: str, *, is_tail: bool) -> bool:
-    return part in session and not _is_whole(part, session, is_tail=is_tail)
-
-
-def _is_whole(part: str, session: str, *, is_tail: bool) -> bool:
-    """Whether a part stands somewhere in a session with no letter or figure beyond its end."""
-    pattern = re.escape(part) + r"(?!\w)" if is_tail else r"(?<!\w)" + re.escape(part)
-    return re.search(pattern, session) is not None
 
 
 def _find_labels(folders: Iterable[Path]) -> dict[str, Labels]:
