@@ -13,7 +13,7 @@ from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.checkpoint.state_text import write_state
 from ullage.core.checkpoint.text import render_for_agent, write_steering
 from ullage.core.checkpoint.working_state import WorkingState, add_captured
-from ullage.core.facts.summary_sections import SECTIONS, read_previous_summary
+from ullage.core.facts.summary_sections import SECTION_NAMES, read_previous_summary
 from ullage.core.memory.log_text import pick_memory_points
 from ullage.core.summary.extract import summarize
 from ullage.core.transcript.context import Context
@@ -54,7 +54,7 @@ def test_what_is_quoted_decides_nothing(n: int, place: str) -> None:
         assert words not in said
         assert value not in said
         headings = [line for line in text.split("\n") if line.startswith("#")]
-        assert headings == [f"## {name}" for name in SECTIONS]
+        assert headings == [f"## {name}" for name in SECTION_NAMES]
         assert value in text
 
         state = state_of(context)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.facts.summary_sections import SECTIONS, read_previous_summary
+from ullage.core.facts.summary_sections import SECTION_NAMES, read_previous_summary
 from ullage.core.summary.model_output import (
     Evidence,
     clean_answer,
@@ -128,11 +128,11 @@ _point = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_s
 )
 
 
-@given(st.dictionaries(st.sampled_from(SECTIONS), st.lists(_point, max_size=4)))
+@given(st.dictionaries(st.sampled_from(SECTION_NAMES), st.lists(_point, max_size=4)))
 def test_a_summary_in_our_sections_stays_as_it_is(points: dict[str, list[str]]) -> None:
     text = "\n".join(
         f"## {name}\n" + "".join(f"- {point}\n" for point in points.get(name, ()) or ["(none)"])
-        for name in SECTIONS
+        for name in SECTION_NAMES
     )
     once = write_in_sections(text)
     assert write_in_sections(once) == once

@@ -12,7 +12,7 @@ def system(focus: str | None = None, budget_tokens: int = 1000) -> str:
 
 def test_the_sections_are_those_that_we_read_back() -> None:
     text = system()
-    places = [text.index(f"## {name}\n") for name in SECTIONS]
+    places = [text.index(f"## {section.name}\n") for section in SECTIONS]
     assert places == sorted(places)
 
 

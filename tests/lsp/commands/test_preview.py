@@ -68,7 +68,7 @@ async def test_a_preview_is_two_files_and_nothing_else_changes(editor, full_sess
     assert (preview.session.path, preview.tokensBefore) == (str(full_session), 116_480)
     old, new = Path(preview.beforePath), Path(preview.proposedPath)
     above, _, below = new.read_text("utf-8").partition(MARKER)
-    assert above.startswith("## Goal")
+    assert above.startswith("(as of ")
     assert old.read_text("utf-8").endswith(MARKER + below)
     assert "## 1. User" in old.read_text("utf-8")
     if os.name == "posix":

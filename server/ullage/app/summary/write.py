@@ -8,12 +8,15 @@ from ullage.app.sessions.load import Loaded
 from ullage.core.change.compaction import Selection
 from ullage.core.config.settings import ModelSettings
 from ullage.core.facts.facts import Facts, collect_facts
+from ullage.core.facts.summary_sections import write_as_of
 from ullage.core.gauge.loss import Loss
 from ullage.core.secrets.redaction import mask_items
 from ullage.core.secrets.scan import mask
 from ullage.core.summary.audit import Audit, audit
 from ullage.core.summary.extract import summarize
+from ullage.core.summary.focus import misses_focus
 from ullage.core.summary.insert_missing import CompletedSummary, insert_missing, measure_loss
+from ullage.core.text.prose import gist, one_line
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import BadAnswer, EndpointRefused, ModelError, UllageError
 from ullage.store.files.places import Places
@@ -33,6 +36,7 @@ BY_USER = "user"
 UNKNOWN_WINDOW_TOKENS = 32_000
 """Of a model that no table knows: small enough for what people run at home (chosen)."""
 _WITHOUT = "summarized without a model"
+_NO_MATCH = "nothing in these messages matches the focus “{focus}”"
 
 
 class ModelUse(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,6 +112,8 @@ async def write_summary(
             warnings = (f"{_WITHOUT}; {unused_text(model.endpoint.name, error)}",)
     if draft is None:
         text = await asyncio.to_thread(_extract, material)
+        if misses_focus(text, wishes.focus):
+            warnings = (*warnings, _NO_MATCH.format(focus=one_line(gist(wishes.focus or "", 80))))
         draft = _Draft(text=text, author=EXTRACTIVE, warnings=warnings)
     return await asyncio.to_thread(_finish, draft, material)
 
@@ -135,7 +141,7 @@ async def _ask_model(material: _Material, endpoint: Endpoint, report: Report | N
     if answer.tier == "note":
         raise BadAnswer(answer.text)
     return _Draft(
-        text=answer.text,
+        text=write_as_of(material.facts.last_at_ms) + answer.text,
         author=endpoint.name,
         model=answer,
         warnings=answer.warnings,

@@ -37,6 +37,7 @@ _HARD_FAILURE = re.compile(
 )
 _HARD_SIGNS = ("Traceback (most recent", "npm ERR!", "FAILED", "fatal: ", "\nerror")
 """One of these is in every such failure, but for an error in the first line."""
+_COLOR = re.compile(r"\x1b?\[\d{1,3}(?:;\d{1,3}){0,4}m")
 _OUTCOME_LINE = re.compile(
     r"\b\d{1,7} (?:passed|passing|tests?|ok)\b|\bcompiled\b|\bbuilt\b|\bsuccess", re.IGNORECASE
 )
@@ -47,7 +48,7 @@ _VERIFIERS = re.compile(
     r"[\w:-]{1,30}|docker (?:compose|build)|terraform (?:plan|apply)|alembic|migrate)\b"
 )
 _LOOKERS = frozenset("cat head tail less grep rg sed awk find ls git echo nl wc".split())
-_CHANGE_DIR = re.compile(r"^\s*cd [^&;\n]{1,200}(?:&&|;)\s{0,3}")
+CHANGE_DIR = re.compile(r"^\s*cd [^&;\n]{1,200}(?:&&|;)\s{0,3}")
 
 
 class CommandRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,8 +62,13 @@ class CommandRun(msgspec.Struct, frozen=True, kw_only=True):
     """The error line of a failure, the counting line of a success; may be empty."""
     is_check: bool
     """Whether the command tests or builds, so that its success is worth a line."""
-    is_passed_later: bool
+    passed_at: int | None
+    """The item of the first later run that passed, of a failure."""
     n_item: int
+
+    @property
+    def is_passed_later(self) -> bool:
+        return self.passed_at is not None
 
     @property
     def failure(self) -> str:
@@ -108,22 +114,25 @@ def summarize_runs(runs: list[JudgedRun], clean: Callable[[str], str]) -> tuple[
 
     What they answered goes through `clean` before a line of it is quoted.
     """
-    last_passed = {run.key: run.n_item for run in runs if not run.is_failed}
+    next_passed: dict[str, int] = {}
     n_kept: Counter[tuple[str, bool]] = Counter()
     kept: dict[tuple[str, str], CommandRun] = {}
     for raw in reversed(runs):
+        passed_at = next_passed.get(raw.key)
+        if not raw.is_failed:
+            next_passed[raw.key] = raw.n_item
         n_kept[raw.key, raw.is_failed] += 1
         if n_kept[raw.key, raw.is_failed] > (_MAX_FAILURES if raw.is_failed else 1):
             continue
-        tail = clean(raw.text)[-_TAIL_CHARS:]
+        tail = _COLOR.sub("", clean(raw.text)[-_TAIL_CHARS:])
         outcome = find_error_line(tail) if raw.is_failed else _success_line(tail)
         run = CommandRun(
-            command=gist(_CHANGE_DIR.sub("", raw.command), _MAX_COMMAND_CHARS),
+            command=gist(CHANGE_DIR.sub("", raw.command), _MAX_COMMAND_CHARS),
             key=raw.key,
             is_failed=raw.is_failed,
             outcome=outcome,
             is_check=raw.is_check,
-            is_passed_later=raw.is_failed and last_passed.get(raw.key, -1) > raw.n_item,
+            passed_at=passed_at if raw.is_failed else None,
             n_item=raw.n_item,
         )
         kept.setdefault((raw.key, f"failed {outcome}" if raw.is_failed else ""), run)
@@ -174,8 +183,14 @@ def _success_line(tail: str) -> str:
 
 def run_key(command: str, *, is_check: bool) -> str:
     """Name what a command checks, the same for its variants."""
-    bare = _CHANGE_DIR.sub("", command[:400]).strip()
+    bare = CHANGE_DIR.sub("", command[:400]).strip()
     if not is_check:
         return bare
     match = _VERIFIERS.search(bare)
     return match[0] if match else bare
+
+
+def is_looking(command: str) -> bool:
+    """Tell whether a command only looks around, so that its failure is no error."""
+    program = CHANGE_DIR.sub("", command).split(" ", 1)[0]
+    return program in _LOOKERS and program != "git"

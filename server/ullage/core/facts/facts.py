@@ -92,6 +92,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         failed = [run for run in self.runs if run.is_failed and run.is_check]
         return [run for run in failed if not run.is_passed_later]
 
+    @property
+    def last_at_ms(self) -> int | None:
+        """When the newest message was written."""
+        return max((at_ms for at_ms in self.times if at_ms), default=None)
+
     def previous_lines(self, section: str) -> list[str]:
         """List what all previous summaries say in a section, the oldest first."""
         return [line for summary in self.previous for line in summary.lines.get(section, ())]
@@ -144,7 +149,13 @@ class FactAccumulator(msgspec.Struct):
         """Read a previous summary; what was open in it may be closed by what follows."""
         self.summary_items.append(n_item)
         summary = read_previous_summary(self.clean(read_speech(item, "summary")))
-        for line in summary.lines["Remaining"]:
+        requests = [
+            line
+            for name, lines in summary.lines.items()
+            for line in lines
+            if name != "Remaining" and line.startswith(OPEN_REQUEST)
+        ]
+        for line in (*requests, *summary.lines["Remaining"]):
             ask = line.removeprefix(OPEN_REQUEST)
             is_request = ask != line
             sentence = Sentence(
@@ -158,7 +169,10 @@ class FactAccumulator(msgspec.Struct):
             if is_request:
                 self.requests.ask(OpenRequest([sentence], ask, n_item, item.at_ms))
             self.sentences.append(sentence)
-        lines = {**summary.lines, "Remaining": ()}
+        lines = {
+            name: tuple(line for line in lines if line not in requests and name != "Remaining")
+            for name, lines in summary.lines.items()
+        }
         self.previous.append(PreviousSummary(is_ours=summary.is_ours, lines=lines))
 
     def _read_user(self, item: ContextItem, n_item: int) -> None:

@@ -1,62 +1,164 @@
 """Sections of a summary: ours written and read back, others' read by the headings they have."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import islice
-from typing import TypeVar
 
 import msgspec
 
 from ullage.core.facts.pins import remove_pins
 from ullage.core.text.prose import gist
 
-SECTIONS = (
-    "Goal",
-    "Constraints",
-    "Decisions",
-    "Work completed",
-    "Current state",
-    "Remaining",
-    "Files",
-    "Commands and errors",
-    "Identifiers",
-)
-"""Headings of our summaries, in their order."""
 NONE = "(none)"
 FOCUS = "Focus: "
-LATEST = "Latest request: "
+ASKED = "asked: "
+REPLACED = "replaced: "
 OPEN_REQUEST = "open request: "
+NOT_CURED = " → not cured yet"
+PASSED_LATER = " → passed later"
+"""How the line of an error ends."""
 LEFT_OUT = "(left out: "
 """How a line begins that says what the budget left out; not carried forward."""
+AS_OF = "(as of "
+"""How the line above the sections begins that tells when the last message was written."""
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True):
+    """A section of our summaries."""
+
+    name: str
+    asked: str
+    """What a model is asked to write in it."""
+    headings: tuple[str, ...]
+    """Words in the headings of other agents' summaries that say the same; the longest decides."""
+    is_steering: bool = False
+    """Whether it tells the agent what to do, so that text of tools must not enter it."""
+    is_inserted: bool = False
+    """Whether the audit puts lines into it."""
+
+
+SECTIONS = (
+    Section(
+        name="Goal",
+        asked=f"what the user wants in the end; then every request of the user in short, in order,"
+        f" as `{ASKED}…`",
+        headings=(
+            "goal", "request", "intent", "objective", "task context", "task overview",
+            "user message", "user's message",
+        ),
+        is_steering=True,
+    ),
+    Section(
+        name="Constraints",
+        asked="every rule, limit and preference that the user stated, word for word, in the user's"
+        " language",
+        headings=("constraint", "preference", "rule", "instruction"),
+        is_steering=True,
+        is_inserted=True,
+    ),
+    Section(
+        name="Decisions",
+        asked="what was decided and why, with what was ruled out",
+        headings=("decision", "rationale", "choice"),
+        is_steering=True,
+        is_inserted=True,
+    ),
+    Section(
+        name="Work completed",
+        asked="what is done, with its result; findings that the rest relies on",
+        headings=("done", "completed", "progress", "accomplish", "problem solving", "early"),
+    ),
+    Section(
+        name="In progress",
+        asked="what was being done at the end, and how far it is",
+        headings=("current", "state", "context for"),
+    ),
+    Section(
+        name="Errors and cures",
+        asked="each error that cost work, as `ERROR → what cured it` or `ERROR → not cured yet`",
+        headings=("error", "failure", "errors and fixes"),
+    ),
+    Section(
+        name="Remaining",
+        asked=f"what is still to be done or answered; a request without an answer as"
+        f" `{OPEN_REQUEST}…`",
+        headings=(
+            "next steps", "next actions", "what's next", "remain", "pending", "todo", "to do",
+            "open", "blocked", "unresolved", "in progress",
+        ),
+        is_steering=True,
+        is_inserted=True,
+    ),
+    Section(
+        name="Next step",
+        asked="the very next thing to do, with who said so: `user: “their words”` or `agent: “its"
+        " words”`",
+        headings=("next step", "next action"),
+        is_steering=True,
+    ),
+    Section(
+        name="Files",
+        asked="every file touched, as `modified PATH` or `read PATH`",
+        headings=("files",),
+        is_inserted=True,
+    ),
+    Section(
+        name="Commands",
+        asked="what checks or builds the work, as `ok: COMMAND` or `failed: COMMAND`",
+        headings=("command",),
+    ),
+    Section(
+        name="Identifiers",
+        asked="exact names, numbers, ids, versions, addresses that do not stand above yet and that"
+        " the work needs",
+        headings=("identifier", "critical context", "key fact", "technical concept"),
+        is_inserted=True,
+    ),
+)  # fmt: skip
+"""Every section, in the order in which they are written."""
+SECTION_NAMES = tuple(section.name for section in SECTIONS)
+RENAMED = {"Current state": "In progress", "Commands and errors": "Commands"}
+"""Sections as Ullage called them before, and their names now."""
+_FORMER_NAMES = frozenset(
+    ("Goal", "Constraints", "Decisions", "Work completed", "Remaining", "Files", "Identifiers")
+).union(RENAMED)
 _MAX_FOREIGN_CHARS = 50_000
 _MAX_FOREIGN_LINES = 1000
 """Both bound what a hostile summary costs; the longest of 61 recorded ones has half of each."""
-_FIRST_HEADING = re.compile(rf"^## {SECTIONS[0]}\n", re.MULTILINE)
+_MAX_POINT_CHARS = 500
+_FIRST_HEADING = re.compile(rf"^## {SECTIONS[0].name}\n", re.MULTILINE)
 _HEADING = re.compile(
-    r"(?:#{1,4}\s{1,3}|\*\*|\d{1,2}\.\s{1,3}(?:\*\*)?)([^\n*:#]{3,60}?)(?:\*\*)?:?(?:\*\*)?\s{0,3}"
-    r"(?:$|(?<=[:*])(?P<rest>.*))"
+    r"(?:(?P<level>#{1,6})\s{1,3}|\*\*|\d{1,2}\.\s{1,3}(?:\*\*)?)(?P<name>[^\n*:#]{3,80}?)"
+    r"(?:\*\*)?:?(?:\*\*)?\s{0,3}(?:$|(?<=[:*])(?P<rest>.*))"
 )
 _FILES_TAG = re.compile(r"<(?:/(?:read|modified)|(read|modified))-files>")
 _POINT = re.compile(r"\A(?:[-*+•]|\d{1,3}[.)])\s{1,4}(?:\[[ xX]\]\s)?")
-_FOREIGN_HEADINGS = (
-    ("Constraints", ("constraint", "preference", "rule", "instruction")),
-    ("Decisions", ("decision", "rationale", "choice")),
-    ("Remaining", ("next", "remaining", "pending", "todo", "to do", "open", "blocked")),
-    ("Remaining", ("in progress",)),
-    ("Goal", ("goal", "request", "intent", "objective", "task context", "task overview")),
-    ("Goal", ("user message",)),
-    ("Work completed", ("done", "completed", "progress", "accomplish", "problem solving")),
-    ("Work completed", ("early",)),
-    ("Commands and errors", ("error", "command", "failure")),
-    ("Current state", ("current", "state", "context for")),
-    ("Files", ("files",)),
-    ("Identifiers", ("identifier", "critical context", "key fact", "technical concept")),
+_ANALYSIS = re.compile(
+    r"<analysis>.*?</analysis>|^Analysis:[ \t]*\n.*?(?=^(?:<summary>|Summary:)[ \t]*$)",
+    re.DOTALL | re.MULTILINE,
 )
-"""Words in the headings of pi's, Claude Code's and OpenClaw's summaries, first match wins."""
-_INSERTED = ("Constraints", "Decisions", "Remaining", "Files", "Identifiers")
-_NOT_CARRIED = {"Goal": (FOCUS,), SECTIONS[-1]: (LEFT_OUT,)}
+"""What Claude Code's model thinks before it summarizes; the summary says it again."""
+_BOILERPLATE = re.compile(
+    r"<|```|---|Summary:$|\|[-:| ]+\|$|This session is being continued from a previous|"
+    r"The (?:summary below|conversation history before)|If you need specific details from before|"
+    r"(?:Please )?continue (?:the conversation )?from where|Another language model started to|"
+    r".*compacted into the following",
+    re.IGNORECASE,
+)
+"""Lines that agents put around their summaries, and marks that say nothing."""
+_FILE_POINT = re.compile(
+    r"\A\W{0,4}(?P<path>(?:[\w@.~+-]{0,80}/){0,20}[\w@.+-]{1,80}\.\w{1,10})`?\*{0,2}(?P<rest>.*)"
+)
+_FILE_CHANGED = re.compile(
+    r"\b(?:new|creat|modif|edit|updat|chang|add|delet|renam|rewr|fix)", re.IGNORECASE
+)
+_NOT_CARRIED = {"Goal": (FOCUS,), "Identifiers": (LEFT_OUT,)}
 """How lines begin that are true of one summary alone, by their section."""
-_Section = TypeVar("_Section", bound=str)
+_FORMER_LATEST = "Latest request: "
+"""Stood for a request that was told elsewhere too."""
+_FAILED = "failed: "
+_FORMER_PASSED = " (a later run passed)"
 
 
 class PreviousSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,13 +172,24 @@ def write_sections(lines: Mapping[str, Sequence[str]]) -> str:
     """Write a summary in our form: every section, each line as a point."""
     return "\n".join(
         f"## {name}\n" + ("\n".join(f"- {line}" for line in lines[name]) or NONE) + "\n"
-        for name in SECTIONS
+        for name in SECTION_NAMES
     )
+
+
+def write_as_of(at_ms: int | None) -> str:
+    """Say when the last message of what is summarized was written; empty where nobody knows."""
+    if at_ms is None:
+        return ""
+    try:
+        at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    except (OverflowError, OSError, ValueError):
+        return ""
+    return f"{AS_OF}{at:%H:%M} UTC, {at:%Y-%m-%d})\n\n"
 
 
 def mark_empty_sections(lines: Sequence[str]) -> str:
     """Say of our sections that they are empty where their last line was taken away."""
-    headings = {f"## {name}" for name in SECTIONS}
+    headings = {f"## {name}" for name in SECTION_NAMES}
     marked: list[str] = []
     for line, following in zip(lines, (*lines[1:], ""), strict=True):
         marked.append(line)
@@ -89,7 +202,7 @@ def read_previous_summary(text: str) -> PreviousSummary:
     """Read a summary, ours or another's."""
     text = remove_pins(text)
     start = _FIRST_HEADING.search(text)
-    if start is not None and all(f"\n## {name}\n" in text for name in SECTIONS[1:]):
+    if start is not None and _has_our_headings(text):
         return PreviousSummary(is_ours=True, lines=_freeze(_read_own(text[start.start() :])))
     lines, rest = _take_inserted(text)
     for section, line in islice(_read_foreign(rest), _MAX_FOREIGN_LINES):
@@ -97,8 +210,13 @@ def read_previous_summary(text: str) -> PreviousSummary:
     return PreviousSummary(is_ours=False, lines=_freeze(lines, has_doubles=False))
 
 
+def _has_our_headings(text: str) -> bool:
+    headings = {line[3:] for line in text.split("\n") if line.startswith("## ")}
+    return headings.issuperset(SECTION_NAMES) or headings.issuperset(_FORMER_NAMES)
+
+
 def _empty_sections() -> dict[str, list[str]]:
-    return {name: [] for name in SECTIONS}
+    return {name: [] for name in SECTION_NAMES}
 
 
 def _freeze(
@@ -111,17 +229,30 @@ def _freeze(
 
 def _read_own(text: str) -> dict[str, list[str]]:
     lines = _empty_sections()
-    section = ""
+    heading = ""
     for line in text.split("\n"):
         if line.startswith("## "):
-            section = line[3:]
+            heading = line[3:]
         elif line.startswith("</summary>"):
             break
-        elif line.startswith("- ") and section in lines:
+        elif line.startswith("- ") and (section := RENAMED.get(heading, heading)) in lines:
             point = line[2:].strip()
             if not point.startswith(_NOT_CARRIED.get(section, ())):
-                lines[section].append(point)
+                _add_own(lines, heading, section, point)
     return lines
+
+
+def _add_own(lines: dict[str, list[str]], heading: str, section: str, point: str) -> None:
+    """Add a point to its section, which may be another than where it stood before."""
+    if heading == "Commands and errors" and point.startswith(_FAILED):
+        section, point = "Errors and cures", point.removeprefix(_FAILED)
+        is_cured = point.endswith(_FORMER_PASSED)
+        point = point.removesuffix(_FORMER_PASSED) + (PASSED_LATER if is_cured else NOT_CURED)
+    elif section == "Work completed" and point.startswith(ASKED):
+        section = "Goal"
+    elif section == "Goal" and point.startswith(_FORMER_LATEST):
+        return
+    lines[section].append(point)
 
 
 def _take_inserted(text: str) -> tuple[dict[str, list[str]], str]:
@@ -130,12 +261,13 @@ def _take_inserted(text: str) -> tuple[dict[str, list[str]], str]:
     Such points are taken whole and wherever they stand: the audit put them there.
     """
     inserted = _empty_sections()
+    names = {section.name for section in SECTIONS if section.is_inserted}
     rest: list[str] = []
     section = ""
     for line in text.split("\n"):
         if line.startswith("#"):
             section = line.removeprefix("## ").rstrip()
-        is_point = line.startswith("- ") and section in _INSERTED
+        is_point = line.startswith("- ") and section in names
         if is_point and (section != "Files" or line.startswith(("- modified ", "- read "))):
             inserted[section].append(line[2:].strip())
         else:
@@ -144,34 +276,90 @@ def _take_inserted(text: str) -> tuple[dict[str, list[str]], str]:
 
 
 def _read_foreign(text: str) -> Iterator[tuple[str, str]]:
-    """Read the lines of another's summary, those between tags as files."""
-    section, verb = "Work completed", ""
+    """Read the lines of another's summary: those between tags as files, none within a fence."""
+    reader = _ForeignReader()
+    text = _ANALYSIS.sub("", text[: 2 * _MAX_FOREIGN_CHARS])
     # Half a line would be read as a point of its own.
     bounded = (
         text if len(text) <= _MAX_FOREIGN_CHARS else text[:_MAX_FOREIGN_CHARS].rpartition("\n")[0]
     )
     for raw in bounded.split("\n"):
+        reader.read(raw)
+    yield from reader.points
+
+
+class _ForeignReader(msgspec.Struct):
+    """Where in another's summary reading is."""
+
+    points: list[tuple[str, str]] = []
+    section: str = "Work completed"
+    level: int = 0
+    """Marks of the heading that the section has; 0 for other headings."""
+    verb: str = ""
+    """What the tag around the lines says of files."""
+    n_indent: int = 0
+    """Of the last point that is not below another."""
+    is_fenced: bool = False
+    is_users: bool = False
+    """Whether the lines are the user's messages."""
+
+    def read(self, raw: str) -> None:
         line = raw.strip()
         tag = _FILES_TAG.fullmatch(line)
-        if tag:
-            verb = tag[1]
-        elif verb and line:
-            yield "Files", f"{verb} {line}"
-        elif line and not _is_boilerplate(line):
-            heading = _HEADING.fullmatch(line) if len(line) < 2000 else None
-            named = match_heading(heading[1], _FOREIGN_HEADINGS) if heading else None
-            if heading and (named or line.startswith("#")):
-                section = named or section
-                line = (heading["rest"] or "").strip()
-            body = remove_point_mark(line)
-            if body and body.strip("()").lower() not in ("none", "n/a"):
-                # Files and commands have a form of their own, which foreign lines need not have.
-                has_form = section in ("Files", "Commands and errors")
-                yield "Work completed" if has_form else section, gist(body, 500)
+        if line.startswith("```"):
+            self.is_fenced = not self.is_fenced
+        elif tag:
+            self.verb = tag[1] or ""
+        elif self.verb and line:
+            self.points.append(("Files", f"{self.verb} {line}"))
+        elif line and not self.is_fenced and not _BOILERPLATE.match(line):
+            self._read_line(raw, self._read_heading(line))
 
+    def _read_heading(self, line: str) -> str:
+        """Go on to the section that a line names; give what of the line is no heading."""
+        heading = _HEADING.fullmatch(line) if len(line) < 2000 else None
+        if heading is None:
+            return line
+        name, level = heading["name"], len(heading["level"] or "")
+        section = match_heading(name)
+        if section is None and not level:
+            return line
+        is_below = self.level and level > self.level
+        if section is None:
+            self.section = self.section if is_below else "Work completed"
+        elif not (is_below and self.section == "Remaining"):
+            self.section = section
+            self.is_users = "message" in name.lower()
+        self.level = self.level if is_below else level
+        # What stands below the points of a section names one of them.
+        return name if is_below and section is None else (heading["rest"] or "").strip()
 
-def _is_boilerplate(line: str) -> bool:
-    return line.startswith(("<", "```", "---")) or "compacted into the following" in line
+    def _read_line(self, raw: str, line: str) -> None:
+        n_indent = len(raw) - len(raw.lstrip())
+        body = gist(remove_point_mark(line).strip("|").strip(), _MAX_POINT_CHARS)
+        if not body or body.strip("()").lower() in ("none", "n/a", "none currently"):
+            return
+        last = self.points[-1] if self.points else ("", "")
+        if self.section == "Errors and cures" == last[0] and n_indent > self.n_indent:
+            self.points[-1] = (last[0], gist(f"{last[1].rstrip(':')}: {body}", _MAX_POINT_CHARS))
+            return
+        self.n_indent = n_indent
+        if self.section == "Files":
+            self._read_file(body)
+        elif self.section == "Commands":
+            # Commands have a form of their own, which foreign lines need not have.
+            self.points.append(("Identifiers", body))
+        else:
+            self.points.append((self.section, ASKED + body.strip('"“”') if self.is_users else body))
+
+    def _read_file(self, body: str) -> None:
+        """Take the path that a point begins with, and what it tells of the file."""
+        file = _FILE_POINT.match(body)
+        if file is None:
+            self.points.append(("Work completed", body))
+            return
+        verb = "modified" if _FILE_CHANGED.search(file["rest"][:80]) else "read"
+        self.points.append(("Files", f"{verb} {file['path']}"))
 
 
 def remove_point_mark(line: str) -> str:
@@ -179,12 +367,13 @@ def remove_point_mark(line: str) -> str:
     return _POINT.sub("", line, count=1)
 
 
-def match_heading(
-    heading: str, words_by_section: Iterable[tuple[_Section, tuple[str, ...]]]
-) -> _Section | None:
-    """Find the first section one of whose words is in a heading."""
+def match_heading(heading: str) -> str | None:
+    """Find the section whose words a heading has, the longest of them."""
     lower = heading.lower()
-    return next(
-        (section for section, words in words_by_section if any(word in lower for word in words)),
-        None,
-    )
+    matches = [
+        (len(word), section.name)
+        for section in SECTIONS
+        for word in section.headings
+        if word in lower
+    ]
+    return max(matches, key=lambda match: match[0])[1] if matches else None

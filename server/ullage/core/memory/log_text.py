@@ -8,9 +8,9 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 
 from ullage.core.facts.facts import Facts, collect_facts
-from ullage.core.facts.task_state import FAILING
+from ullage.core.facts.task_state import FAILING, read_task_state
 from ullage.core.memory.flush import Epoch
-from ullage.core.summary.summary_lines import DECISIONS, REMAINING, Line, list_lines
+from ullage.core.summary.summary_lines import DECISIONS, Line, list_lines
 from ullage.core.text.prose import MAX_SENTENCE_CHARS, gist
 from ullage.core.text.quoting import quote_as_data
 from ullage.core.transcript.context import ContextItem
@@ -154,10 +154,12 @@ def pick_memory_points(items: Sequence[ContextItem]) -> tuple[LogPoint, ...]:
     open items (`core.facts`); of failed commands only the line of the error is told.
     """
     # An earlier summary tells of an epoch that had its own flush.
-    facts = collect_facts([item for item in items if item.category != "summary"])
-    lines = list_lines(facts, None)
+    spoken = [item for item in items if item.category != "summary"]
+    facts = collect_facts(spoken)
+    lines = list_lines(facts, spoken)
+    remaining = [item.text for item in read_task_state(facts).open_items[:_MAX_PICKED_POINTS]]
     return (
-        *_list_progress(facts, _pick_best(lines, REMAINING)),
+        *_list_progress(facts, remaining),
         *(make_point("Important Decisions", text) for text in _pick_best(lines, DECISIONS)),
         *_list_issues(facts),
         *_list_preferences(facts),
@@ -195,7 +197,7 @@ def _list_preferences(facts: Facts) -> Iterator[LogPoint]:
         yield make_point("User Preferences", text)
 
 
-def _pick_best(lines: Sequence[Line], section: int) -> list[str]:
+def _pick_best(lines: Sequence[Line], section: str) -> list[str]:
     """Give the lines of highest priority of a section in their order."""
     own = sorted((row for row in lines if row.section == section), key=lambda row: -row.priority)
     return [row.text for row in sorted(own[:_MAX_PICKED_POINTS], key=lambda row: row.order)]

@@ -9,9 +9,9 @@ import msgspec
 
 from ullage.core.facts.facts import Facts, collect_facts
 from ullage.core.facts.pins import clean_pin
-from ullage.core.facts.summary_sections import LEFT_OUT, OPEN_REQUEST, read_previous_summary
+from ullage.core.facts.summary_sections import AS_OF, LEFT_OUT, OPEN_REQUEST, read_previous_summary
 from ullage.core.facts.task_state import read_task_state
-from ullage.core.summary.summary_lines import list_data_lines, list_data_sources
+from ullage.core.summary.data_lines import list_data_lines, list_data_sources
 from ullage.core.text.identifiers import find_identifiers
 from ullage.core.text.prose import collapse_spaces, gist, one_line
 from ullage.core.text.quotations import read_own_words
@@ -261,7 +261,9 @@ def _path_forms(path: str) -> tuple[str, ...]:
 
 def _list_invented(items: Sequence[ContextItem], summary: str) -> Iterator[str]:
     """Give what is exact in the summary and stands nowhere in the messages."""
-    text = "\n".join(line for line in summary.split("\n") if LEFT_OUT not in line)
+    text = "\n".join(
+        line for line in summary.split("\n") if LEFT_OUT not in line and not line.startswith(AS_OF)
+    )
     named = dict.fromkeys(
         name for kind, name in find_identifiers(text) if _is_claim(kind, name, text)
     )

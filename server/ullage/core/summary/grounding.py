@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from ullage.core.facts.summary_sections import SECTIONS
+from ullage.core.facts.summary_sections import SECTION_NAMES, SECTIONS
 from ullage.core.summary.model_input import Excerpt
 from ullage.core.text.wording import is_directive
 
@@ -19,8 +19,7 @@ _FORGED_SHARE = 0.6
 """Share of a point's words in one instruction of a program from which it counts as taken over."""
 _STATED_SHARE = 0.5
 """Share of a rule's words in one message of the user below which the user did not state it."""
-_AUTHORITY = frozenset(("Goal", "Constraints", "Decisions", "Remaining"))
-"""Sections that steer the agent."""
+_AUTHORITY = frozenset(section.name for section in SECTIONS if section.is_steering)
 _USER_ONLY = frozenset(("Constraints",))
 
 
@@ -97,6 +96,6 @@ def _split_words(text: str) -> frozenset[str]:
 
 def _mark_empty(text: str) -> str:
     """Write `(none)` below a heading that lost its last point."""
-    for name in SECTIONS:
+    for name in SECTION_NAMES:
         text = re.sub(rf"(## {name}\n)(?=\n|\Z)", r"\1(none)\n", text)
     return text

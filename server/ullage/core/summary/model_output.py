@@ -9,7 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from ullage.core.facts.summary_sections import NONE, SECTIONS, read_previous_summary, write_sections
+from ullage.core.facts.summary_sections import (
+    NONE,
+    RENAMED,
+    SECTION_NAMES,
+    read_previous_summary,
+    write_sections,
+)
 from ullage.core.secrets.scan import mask
 from ullage.core.summary.model_input import Excerpt, fit_text
 from ullage.core.text.identifiers import find_identifiers
@@ -45,7 +51,7 @@ _MAX_POINT_CHARS = 400
 """Longer points without our headings are paragraphs; chosen."""
 _MIN_OWN_HEADINGS = 3
 """With fewer of our headings a text has some other form; chosen."""
-_NAMES = {name.lower(): name for name in SECTIONS}
+_NAMES = {name.lower(): RENAMED.get(name, name) for name in (*SECTION_NAMES, *RENAMED)}
 _HEADING = re.compile(
     r"(?:#{1,4}\s{1,3}|\*\*)(?:\d\.\s)?\*{0,2}([A-Za-z ]{3,30}?)\*{0,2}:?\*{0,2}:?"
 )
@@ -113,7 +119,7 @@ def _list_faults(text: str, material: Evidence, max_tokens: int, count: Count) -
         yield "it says that there was nothing to summarize"
     if not _is_in_form(text):
         yield "it is not in the form that was asked for"
-    if any(text.count(f"## {name}\n") > 1 for name in SECTIONS):
+    if any(text.count(f"## {name}\n") > 1 for name in SECTION_NAMES):
         yield "it repeats itself"
     n_tokens = count(text)
     if n_tokens > max_tokens:
@@ -124,7 +130,7 @@ def _list_faults(text: str, material: Evidence, max_tokens: int, count: Count) -
 def _list_talk_faults(text: str, material: Evidence) -> Iterator[str]:
     """Find out whether the model went on with the conversation instead of writing of it."""
     begin = text[:_REFUSAL_CHARS].lower().replace("’", "'")
-    if f"## {SECTIONS[0]}" not in text and _REFUSAL.search(begin):
+    if f"## {SECTION_NAMES[0]}" not in text and _REFUSAL.search(begin):
         yield "the model refused or asked back"
     if collapse_spaces(text) == collapse_spaces(material.last_reply):
         yield "it repeats the agent's last reply"
@@ -177,7 +183,7 @@ def merge_sections(texts: Sequence[str]) -> str:
     return write_sections(
         {
             name: tuple(dict.fromkeys(line for lines in read for line in lines[name]))
-            for name in SECTIONS
+            for name in SECTION_NAMES
         }
     )
 
@@ -197,4 +203,4 @@ def _read_own_points(text: str) -> dict[str, Sequence[str]] | None:
             section.append(point)
     if len(points) < _MIN_OWN_HEADINGS:
         return None
-    return {name: points.get(name, ()) for name in SECTIONS}
+    return {name: points.get(name, ()) for name in SECTION_NAMES}

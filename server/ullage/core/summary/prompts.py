@@ -2,7 +2,7 @@
 
 import msgspec
 
-from ullage.core.facts.summary_sections import LATEST, NONE, OPEN_REQUEST, SECTIONS
+from ullage.core.facts.summary_sections import NONE, SECTIONS
 from ullage.core.summary.model_input import fit_text
 
 MERGE = (
@@ -13,18 +13,6 @@ MERGE = (
 _WORDS_PER_TOKEN = 0.7
 """English prose of coding sessions, o200k_base: a model counts words better than tokens."""
 
-_CONTENTS = (
-    f"what the user wants in the end; the newest request as `{LATEST}…`",
-    "every rule, limit and preference that the user stated, word for word, in the user's language",
-    "what was decided and why, with what was ruled out",
-    "what is done, with its result",
-    "what was being done at the end",
-    f"open items, open questions, next steps; a request without an answer as `{OPEN_REQUEST}…`",
-    "every file touched, as `modified PATH` or `read PATH`",
-    "what was run, as `ok: COMMAND` or `failed: COMMAND → ERROR`",
-    "exact names, numbers, ids, versions, addresses that do not stand above yet",
-)
-
 
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     system: str
@@ -33,9 +21,7 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
 
 def system_prompt(*, nonce: str, focus: str | None, budget_tokens: int) -> str:
     """Write the instructions that every request of one summary has."""
-    sections = "\n".join(
-        f"## {name}\n- ({content})" for name, content in zip(SECTIONS, _CONTENTS, strict=True)
-    )
+    sections = "\n".join(f"## {section.name}\n- ({section.asked})" for section in SECTIONS)
     asked = f"\n\nThe user asks for this above all: {_flat(focus)}" if _flat(focus) else ""
     n_words = int(budget_tokens * _WORDS_PER_TOKEN)
     return (

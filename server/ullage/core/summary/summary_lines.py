@@ -1,53 +1,63 @@
 """Lines of a summary: facts worded for its sections, each with its priority."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from ullage.core.change.tool_outputs import is_placeholder
 from ullage.core.facts.command_runs import CommandRun, run_key
+from ullage.core.facts.errors import Error, find_errors
 from ullage.core.facts.facts import Facts
-from ullage.core.facts.summary_sections import LATEST, OPEN_REQUEST, SECTIONS
-from ullage.core.facts.task_state import read_task_state
-from ullage.core.facts.tool_calls import list_new_texts
-from ullage.core.text import identifiers, wording
-from ullage.core.text.prose import gist, one_line, remove_bold, remove_list_mark
-from ullage.core.text.quotations import read_quoted
-from ullage.core.text.wording import is_directive
-from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.entries import Text, ToolCall, ToolResult
-from ullage.core.transcript.speech import read_speech
-
-GOAL, CONSTRAINTS, DECISIONS, COMPLETED, STATE, REMAINING, FILES, COMMANDS, IDENTIFIERS = range(
-    len(SECTIONS)
+from ullage.core.facts.made import list_made
+from ullage.core.facts.requests import Request
+from ullage.core.facts.summary_sections import (
+    ASKED,
+    NOT_CURED,
+    OPEN_REQUEST,
+    PASSED_LATER,
+    REPLACED,
+    SECTION_NAMES,
 )
+from ullage.core.facts.task_state import read_task_state
+from ullage.core.text import identifiers, wording
+from ullage.core.text.prose import (
+    cut_sentences,
+    gist,
+    one_line,
+    remove_bold,
+)
+from ullage.core.text.sentences import Sentence
+from ullage.core.transcript.context import ContextItem
+
+(
+    GOAL, CONSTRAINTS, DECISIONS, COMPLETED, PROGRESS, ERRORS, REMAINING, NEXT, FILES, COMMANDS,
+    IDENTIFIERS,
+) = SECTION_NAMES  # fmt: skip
 ESSENTIAL = 850.0
 """Priority from which a line is dropped only when nothing else is left to drop."""
+RUNNING = "running when cut off: "
 _MAX_ASK_CHARS = 280
-_MAX_ANSWER_CHARS = 220
-_MIN_ANSWER_CHARS = 60
-_MIN_ANSWER_PRIORITY = 30
+_MAX_OUTCOME_CHARS = 220
+_MAX_LAST_OUTCOME_CHARS = 420
+_MAX_DIAGNOSIS_CHARS = 160
+_MIN_OUTCOME_CHARS = 60
+_MIN_OUTCOME_PRIORITY = 30
 """A shorter answer of lower priority only confirms: "Noted and recorded." Chosen."""
-_MAX_STATE_CHARS = 420
-_MAX_DRONE_CHARS = 140
-"""What is shown of a last answer that says again what was said before; chosen."""
-_MIN_STATE_NOVELTY = 0.3
-_FOCUS_FACTOR = 2.5
+_MIN_REPLY_CHARS = 4
+_MIN_TOLD_CHARS = 20
+_MIN_REMARK_EXACT = 1.5
+"""How exact a remark in the midst of the work must be to be worth a line; tried on sessions."""
 _FORMER = 1_000_000
-_ASKED = "asked: "
-_ANSWERED = "answered: "
 _ANSWER_OFFSET = 1e-7
 """Puts an answer right behind its request, before what else was told."""
-_CARRIED_ASK_PRIORITY = 140.0
-"""By how much the user's words outweigh the agent's in an earlier summary; tried on sessions."""
-_PASSED_LATER = " (a later run passed)"
-_CARRIED_PRIORITY = (
-    (900.0, 900.0), (990.0, 990.0), (860.0, 880.0), (200.0, 330.0), (0.0, 0.0),
-    (860.0, 870.0), (250.0, 420.0), (200.0, 300.0), (220.0, 330.0),
-)  # fmt: skip
+_CARRIED_PRIORITY = {
+    GOAL: (900.0, 900.0), CONSTRAINTS: (990.0, 990.0), DECISIONS: (860.0, 880.0),
+    COMPLETED: (200.0, 330.0), PROGRESS: (300.0, 300.0), ERRORS: (200.0, 300.0),
+    REMAINING: (860.0, 870.0), NEXT: (880.0, 880.0), FILES: (250.0, 420.0),
+    COMMANDS: (200.0, 300.0), IDENTIFIERS: (220.0, 330.0),
+}  # fmt: skip
 """Priority of the oldest and of the newest carried line, for each section."""
-_KIND_PRIORITY = {"done": 150.0, "finding": 230.0, "other": 20.0, "question": 0.0}
+_KIND_PRIORITY = {"done": 150.0, "finding": 230.0, "other": 20.0}
 _MAX_SCORED = 5000
 """Sentences searched for identifiers, the newest; keeps megabytes of speech cheap. Chosen."""
 _MIN_TOLD_PRIORITY = 50.0
@@ -55,7 +65,7 @@ _MIN_TOLD_PRIORITY = 50.0
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    section: int
+    section: str
     text: str
     priority: float
     order: float
@@ -63,19 +73,20 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     is_bulk: bool = False
 
 
-def list_lines(facts: Facts, focus: str | None) -> list[Line]:
+def list_lines(facts: Facts, items: Sequence[ContextItem]) -> list[Line]:
     """Give every line that a summary might hold, without those of the last section."""
-    lines: dict[tuple[int, str], Line] = {}
+    lines: dict[tuple[str, str], Line] = {}
     counts = _count_words(facts)
     for line in (
         *_list_carried(facts, counts),
         *_list_goals(facts, counts),
         *_list_rules(facts),
         *_list_choices(facts),
-        *_list_turns(facts, counts),
+        *_list_outcomes(facts, counts),
         *_list_told(facts, counts),
-        *_list_state(facts, counts),
-        *_list_remaining(facts),
+        *_list_made(items),
+        *_list_task(facts),
+        *_list_errors(facts, items),
         *_list_files(facts),
         *_list_runs(facts),
     ):
@@ -84,24 +95,7 @@ def list_lines(facts: Facts, focus: str | None) -> list[Line]:
         if same is line or same.priority < line.priority:
             order = min(same.order, line.order)
             lines[line.section, text] = msgspec.structs.replace(line, text=text, order=order)
-    return apply_focus(list(lines.values()), focus)
-
-
-def apply_focus(lines: list[Line], focus: str | None) -> list[Line]:
-    """Raise the lines that share words with the focus."""
-    words = {
-        word
-        for word in wording.read_wording(focus or "").words
-        if len(word) > 2 or not word.isascii()
-    }
-    if not words:
-        return lines
-    return [
-        msgspec.structs.replace(line, priority=min(line.priority * _FOCUS_FACTOR, ESSENTIAL - 1))
-        if line.priority < ESSENTIAL and words & wording.read_wording(line.text).words
-        else line
-        for line in lines
-    ]
+    return list(lines.values())
 
 
 def _count_words(facts: Facts) -> Counter[str]:
@@ -115,57 +109,65 @@ def _count_words(facts: Facts) -> Counter[str]:
 
 
 def _list_carried(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
-    """Carry an earlier summary on; its current state is history now."""
+    """Carry an earlier summary on; what was in progress then is history once work went on."""
     touched = {touch.path for touch in facts.files}
+    passed = {run.key for run in facts.runs if not run.is_failed}
+    is_alone = len(facts.previous) == facts.n_items
     for at, summary in enumerate(facts.previous):
-        for section, name in enumerate(SECTIONS):
-            if section == STATE:
+        is_last = summary is facts.previous[-1]
+        for name, points in summary.lines.items():
+            section = COMPLETED if name == PROGRESS and not is_alone else name
+            is_past = name in (NEXT, PROGRESS) and not is_alone
+            # What other agents were at tells more than a step of a plan.
+            if is_past and (name == NEXT or summary.is_ours or not is_last):
                 continue
-            points = summary.lines.get(name, ())
-            low, high = _CARRIED_PRIORITY[section]
+            low, high = _CARRIED_PRIORITY[name]
             for n_point, old_point in enumerate(points):
-                point = _bring_up_to_date(section, old_point, facts, touched)
+                point = _bring_up_to_date(name, old_point, touched, passed)
                 if not point:
                     continue
                 priority = low + (high - low) * (n_point + 1) / len(points)
-                if section == GOAL and n_point:
+                if name == GOAL and n_point:
                     priority = 420.0 + 0.6 * _rate_told(point, counts)
-                elif section == COMPLETED:
-                    # What the user said in passing stands here too.
-                    priority += _CARRIED_ASK_PRIORITY if point.startswith(_ASKED) else 0.0
+                elif name == COMPLETED:
                     priority += 0.6 * _rate_told(point, counts)
                 order = n_point - _FORMER * (len(facts.previous) - at)
                 yield Line(section=section, text=point, priority=priority, order=order)
 
 
-def _bring_up_to_date(section: int, point: str, facts: Facts, touched: set[str]) -> str:
+def _bring_up_to_date(section: str, point: str, touched: set[str], passed: set[str]) -> str:
     """Bring a carried line up to date; empty where a new line takes its place."""
-    if section == GOAL and facts.requests and point.startswith(LATEST):
-        return ""
     if section == FILES:
         return "" if point.split(" ", 1)[-1] in touched else point
-    if section == COMMANDS:
-        verb, _, rest = point.partition(": ")
-        command = rest.split(" → ", 1)[0]
-        keys = {command, run_key(command, is_check=True)}
-        is_passed = any(not run.is_failed and run.key in keys for run in facts.runs)
-        if is_passed and verb == "ok":
-            return ""
-        if is_passed and verb == "failed" and not point.endswith(_PASSED_LATER):
-            return point + _PASSED_LATER
+    if section in (COMMANDS, ERRORS):
+        command = point.removeprefix("ok: ").split(" → ", 1)[0]
+        if not passed.isdisjoint((command, run_key(command, is_check=True))):
+            is_open = point.endswith(NOT_CURED)
+            return (
+                point.removesuffix(NOT_CURED) + PASSED_LATER
+                if is_open
+                else ("" if section == COMMANDS else point)
+            )
     return point
 
 
 def _list_goals(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
+    """Give the goal and every request in short that is not open any more."""
     asked = facts.requests
-    if not asked:
-        return
-    if not facts.previous_lines("Goal"):
-        yield Line(section=GOAL, text=gist(asked[0].ask, 500), priority=960, order=asked[0].n_item)
-    if len(asked) > 1 or facts.previous:
-        # The whole of an open request stands under Remaining.
-        text = LATEST + gist(asked[-1].ask, 160 if asked[-1].is_open else 400)
-        yield Line(section=GOAL, text=text, priority=955, order=2 * _FORMER)
+    has_goal = bool(facts.previous_lines(GOAL))
+    for turn in asked:
+        is_goal = not has_goal and turn is asked[0]
+        if is_goal:
+            mark = OPEN_REQUEST if _is_only_open(facts) else ""
+            yield Line(
+                section=GOAL, text=mark + gist(turn.ask, 500), priority=960, order=turn.n_item
+            )
+        elif not turn.is_open and not _is_mere_reply(turn):
+            age = (facts.n_items - turn.n_item) / max(1, facts.n_items)
+            text = gist(turn.ask, _MAX_ASK_CHARS)
+            priority = (520 + _rate_told(text, counts) - 80 * age) / (1 + len(text) / 2500)
+            text = (ASKED if turn.fate == "answered" else REPLACED) + text
+            yield Line(section=GOAL, text=text, priority=priority, order=_FORMER + turn.n_item)
     shown = {turn.n_item: gist(turn.ask, _MAX_ASK_CHARS) for turn in asked}
     for at, sentence in enumerate(facts.sentences):
         if not sentence.is_user or sentence.kind in ("rule", "choice"):
@@ -179,7 +181,19 @@ def _list_goals(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
             priority += 250 * wording.score_rarity(sentence.wording.words, counts)
             if priority < 2 * _MIN_TOLD_PRIORITY:
                 continue
-        yield Line(section=GOAL, text=sentence.text, priority=priority, order=_FORMER + at)
+        order = _FORMER + sentence.n_item + at * 1e-6
+        yield Line(section=GOAL, text=sentence.text, priority=priority, order=order)
+
+
+def _is_mere_reply(turn: Request) -> bool:
+    """Whether words only go on with what was said before: "yes", "continue", a number."""
+    has_figure = any(map(str.isdigit, turn.prose))
+    return turn.is_bare and (not has_figure or len(turn.prose) < _MIN_REPLY_CHARS)
+
+
+def _is_only_open(facts: Facts) -> bool:
+    """Whether all that was asked is one request, which is open."""
+    return len(facts.requests) == 1 and facts.requests[0].is_open and not facts.previous_lines(GOAL)
 
 
 def _list_rules(facts: Facts) -> Iterator[Line]:
@@ -204,22 +218,25 @@ def _list_choices(facts: Facts) -> Iterator[Line]:
         yield Line(section=DECISIONS, text=gist(choice.text, 420), priority=priority, order=at)
 
 
-def _list_turns(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
-    """Give requests and how their answers begin, apart: what the user said outweighs the rest."""
+def _list_outcomes(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
+    """Give of each answered request what came out, of the last one more."""
     for turn in facts.requests:
         if turn.fate != "answered":
             continue
-        age = (facts.n_items - turn.n_item) / max(1, facts.n_items)
-        asked = gist(turn.ask, _MAX_ASK_CHARS)
-        priority = (430 + _rate_told(asked, counts) - 80 * age) / (1 + len(asked) / 2500)
-        yield Line(section=COMPLETED, text=_ASKED + asked, priority=priority, order=turn.n_item)
-        answer = _find_first_telling(turn.answer)
-        weight = _rate_told(answer, counts)
-        if len(answer) < _MIN_ANSWER_CHARS and weight < _MIN_ANSWER_PRIORITY:
+        is_last = turn is facts.turns[-1]
+        n_chars = _MAX_LAST_OUTCOME_CHARS if is_last else _MAX_OUTCOME_CHARS
+        outcome = _find_outcome(turn.answer, n_chars)
+        weight = _rate_told(outcome, counts)
+        if len(outcome) < _MIN_OUTCOME_CHARS and weight < _MIN_OUTCOME_PRIORITY:
             continue
-        priority = (300 + 1.2 * weight - 80 * age) / (1 + len(answer) / 1000)
-        order = turn.n_item + _ANSWER_OFFSET
-        yield Line(section=COMPLETED, text=_ANSWERED + answer, priority=priority, order=order)
+        age = (facts.n_items - turn.n_item) / max(1, facts.n_items)
+        priority = (300 + 1.2 * weight - 80 * age) / (1 + len(outcome) / 1000)
+        yield Line(
+            section=COMPLETED,
+            text=outcome,
+            priority=max(priority, 800.0) if is_last else priority,
+            order=turn.n_item + _ANSWER_OFFSET,
+        )
 
 
 def _rate_told(text: str, counts: Counter[str]) -> float:
@@ -230,83 +247,127 @@ def _rate_told(text: str, counts: Counter[str]) -> float:
     )
 
 
-def _find_first_telling(answer: str) -> str:
-    """Give the first words of an answer that say more than that it begins."""
-    lines = [remove_list_mark(raw.strip()) for raw in remove_bold(answer[:3000]).split("\n")]
-    for at, line in enumerate(lines):
-        if len(line) > 15 and not wording.is_intention(line.lower()):
-            return gist(" ".join(lines[at:]), _MAX_ANSWER_CHARS)
-    return gist(answer, _MAX_ANSWER_CHARS)
+def _find_outcome(answer: str, n_chars: int) -> str:
+    """Give the first sentences of an answer that say more than what is about to be done."""
+    outcome = ""
+    for sentence in cut_sentences(remove_bold(answer[:3000])):
+        text = sentence.text
+        if len(text) <= 15 or text.endswith("?") or wording.is_intention(text.lower()):
+            continue
+        if outcome and len(outcome) + len(text) >= n_chars:
+            break
+        outcome = f"{outcome} {text}" if outcome else gist(text, n_chars)
+    return outcome
 
 
 def _list_told(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
-    """Give what the agent told beside its decisions, by how exact it is."""
-    # Only a request that was answered is shown with the beginning of its answer.
-    answered = (turn.answer for turn in facts.requests if turn.fate == "answered")
-    shown = "\n".join(map(_find_first_telling, answered))
+    """Give what the agent told beside its decisions: results and findings, by how exact they are.
+
+    What it says in the midst of its work must be a result, a finding or exact, or stand beside a
+    decision; the last words before a call mostly announce it.
+    """
     decided = {choice.n_item for choice in facts.choices if not choice.is_user}
+    spared = decided.union(facts.reports)
     n_sentences = len(facts.sentences)
     for at, sentence in enumerate(facts.sentences):
         if sentence.is_user or sentence.kind not in _KIND_PRIORITY:
             continue
-        exact = (
-            identifiers.score_identifiers(sentence.text) if at >= n_sentences - _MAX_SCORED else 0.0
-        )
-        is_announced = wording.is_intention(sentence.text.lower())
-        if len(sentence.text) < 20 or (is_announced and exact < 1) or sentence.text in shown:
+        is_new = at >= n_sentences - _MAX_SCORED
+        exact = identifiers.score_identifiers(sentence.text) if is_new else 0.0
+        following = facts.sentences[at + 1] if at + 1 < n_sentences else None
+        if not _is_result(sentence, following, exact, is_remark=sentence.n_item not in spared):
             continue
         priority = _KIND_PRIORITY[sentence.kind] + 60 * exact
         priority += 120 * wording.score_rarity(sentence.wording.words, counts)
-        if sentence.n_item in decided and not is_announced:
+        if sentence.n_item in decided:
             priority += 100
         age = 1 - (sentence.n_item + 1) / max(1, facts.n_items)
         priority *= (1 - 0.25 * age) / (1 + len(sentence.text) / 400)
-        if is_announced:
-            priority *= 0.3
         if priority < _MIN_TOLD_PRIORITY:
             continue
         order = sentence.n_item + at * 1e-6
         yield Line(section=COMPLETED, text=sentence.text, priority=priority, order=order)
 
 
-def _list_state(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
-    settled = {rule.n_item for rule in facts.rules}
-    settled.update(choice.n_item for choice in facts.choices if not choice.is_guessed)
-    last = facts.turns[-1] if facts.turns else None
-    if last is not None and not last.ask and last.n_item not in settled:
-        text = f"last user message: {gist(last.prose, _MAX_ASK_CHARS)}"
-        yield Line(section=STATE, text=text, priority=840, order=0)
-    answer = facts.last_answer
-    if answer:
-        novelty = wording.score_novelty(
-            wording.read_wording(answer[:_MAX_STATE_CHARS]).words, counts
-        )
-        n_chars = _MAX_STATE_CHARS if novelty > _MIN_STATE_NOVELTY else _MAX_DRONE_CHARS
-        text = f"last answer: {gist(answer, n_chars)}"
-        yield Line(section=STATE, text=text, priority=835, order=1)
-    if len(answer) > 2 * _MAX_STATE_CHARS:
-        tail = " ".join(answer[-_MAX_STATE_CHARS:].split())
-        text = f"it ends: …{tail[tail.find(' ') + 1 :]}"
-        yield Line(section=STATE, text=text, priority=700, order=2)
-    for at, (name, shown) in enumerate(facts.pending_calls):
-        text = f"running when cut off: {name} {shown}"
-        yield Line(section=STATE, text=text, priority=845, order=3 + at)
-    checks = [run for run in facts.runs if run.is_check]
-    if checks:
-        text = f"last check: {_write_run(checks[-1])}"
-        yield Line(section=STATE, text=text, priority=810, order=9)
+def _is_result(
+    sentence: Sentence, following: Sentence | None, exact: float, *, is_remark: bool
+) -> bool:
+    """Tell whether a sentence of the agent's says what is, not what it is about to do."""
+    text = sentence.text
+    if len(text) < _MIN_TOLD_CHARS or text.endswith((":", "：")):
+        return False
+    if wording.is_intention(text.lower()):
+        return False
+    if not is_remark:
+        return True
+    is_last = following is None or following.n_item != sentence.n_item
+    return sentence.kind != "other" or (exact >= _MIN_REMARK_EXACT and not is_last)
 
 
-def _list_remaining(facts: Facts) -> Iterator[Line]:
+def _list_made(items: Sequence[ContextItem]) -> Iterator[Line]:
+    """Give the commits and what else was made that has an address."""
+    made = list(list_made(items))
+    for at, (n_item, text) in enumerate(made):
+        priority = 480.0 + 200 * (at + 1) / len(made)
+        yield Line(section=COMPLETED, text=text, priority=priority, order=n_item)
+
+
+def _list_task(facts: Facts) -> Iterator[Line]:
+    """Give what is in progress, what remains and what comes next."""
     for at, step in enumerate(facts.plan):
         if step.state == "done":
             text = gist(step.text, 200)
             yield Line(section=COMPLETED, text=text, priority=300, order=_FORMER + at)
-    for at, item in enumerate(read_task_state(facts).open_items):
-        is_asked = item.state in ("asked", "in progress")
-        text = OPEN_REQUEST + item.text if is_asked else item.text
-        priority = 950.0 if is_asked else 890 - at
-        yield Line(section=REMAINING, text=text, priority=priority, order=at)
+    task = read_task_state(facts)
+    step = task.next_step
+    asked = {turn.n_item for turn in facts.requests if turn.is_open}
+    for at, item in enumerate(task.open_items):
+        is_request = item.n_item in asked and item.state in ("asked", "in progress")
+        if is_request and _is_only_open(facts):
+            continue
+        is_next = step is not None and step.by == "user" and item.text.startswith(step.text[:-1])
+        section = NEXT if is_next else PROGRESS if item.state == "in progress" else REMAINING
+        text = OPEN_REQUEST + item.text if is_request else item.text
+        priority = 950.0 if is_request else 890.0 - at
+        yield Line(section=section, text=text, priority=priority, order=at)
+    if step is not None and step.by != "user":
+        text = f"{step.by}: “{step.text}”"
+        yield Line(section=NEXT, text=text, priority=945, order=0)
+    for at, (name, shown) in enumerate(facts.pending_calls):
+        order = _FORMER + at
+        yield Line(section=PROGRESS, text=f"{RUNNING}{name} {shown}", priority=845, order=order)
+
+
+def _list_errors(facts: Facts, items: Sequence[ContextItem]) -> Iterator[Line]:
+    """Give the errors, each with its cause in the agent's words and with what cured it."""
+    errors = list(find_errors(facts.runs, items))
+    for at, error in enumerate(errors):
+        recent = (at + 1) / len(errors)
+        priority = (300.0 if error.is_cured else 700.0) + 100 * recent
+        text = _write_error(error, _find_diagnosis(facts, error))
+        yield Line(section=ERRORS, text=text, priority=priority, order=error.n_item)
+
+
+def _find_diagnosis(facts: Facts, error: Error) -> str:
+    """Give the first thing that the agent said of an error before it was cured."""
+    for sentence in facts.sentences:
+        if sentence.n_item < error.n_item or sentence.is_user:
+            continue
+        if error.cured_at is not None and sentence.n_item >= error.cured_at:
+            break
+        is_telling = len(sentence.text) >= _MIN_TOLD_CHARS and sentence.kind != "question"
+        if is_telling and not wording.is_intention(sentence.text.lower()):
+            return sentence.text if len(sentence.text) <= _MAX_DIAGNOSIS_CHARS else ""
+    return ""
+
+
+def _write_error(error: Error, diagnosis: str) -> str:
+    outcome = f" → {error.outcome}" if error.outcome else ""
+    if not error.is_cured:
+        return f"{error.command}{outcome}{NOT_CURED}"
+    told = f"“{diagnosis}”" if diagnosis else ""
+    cure = "; ".join(filter(None, (told, error.cure)))
+    return f"{error.command}{outcome}" + (f" → {cure}" if cure else PASSED_LATER)
 
 
 def _list_files(facts: Facts) -> Iterator[Line]:
@@ -322,57 +383,12 @@ def _list_files(facts: Facts) -> Iterator[Line]:
 
 
 def _list_runs(facts: Facts) -> Iterator[Line]:
+    """Give the last success of each check; failures are errors."""
     for at, run in enumerate(facts.runs):
-        recent = (at + 1) / len(facts.runs)
-        if run.is_failed:
-            priority = (220.0 if run.is_passed_later else 470.0) + 60 * recent
-        else:
-            priority = 200 + 60 * recent
-        yield Line(section=COMMANDS, text=_write_run(run), priority=priority, order=run.n_item)
+        if not run.is_failed:
+            priority = 260 + 60 * (at + 1) / len(facts.runs)
+            yield Line(section=COMMANDS, text=_write_run(run), priority=priority, order=run.n_item)
 
 
 def _write_run(run: CommandRun) -> str:
-    outcome = f" → {run.outcome}" if run.outcome else ""
-    if run.is_failed:
-        later = _PASSED_LATER if run.is_passed_later else ""
-        return f"failed: {run.command}{outcome}{later}"
-    return f"ok: {run.command}{outcome}"
-
-
-def list_data_lines(
-    sources: Iterable[tuple[str, int, float]], spoken: str
-) -> Iterator[identifiers.DataLine]:
-    """Rank the lines of sources, without keys; `spoken` is what user and agent said.
-
-    Of a line that instructs, only the values in it are data; an address that it names is a part of
-    the instruction.
-    """
-    shown: set[str] = set()
-    for line in identifiers.rank_lines(sources, spoken):
-        if line.score < identifiers.MIN_DATA_SCORE:
-            return
-        if identifiers.looks_secret(line.text):
-            continue
-        if is_directive(line.text):
-            names = tuple(name for name in line.names if name not in shown and "://" not in name)
-            if names:
-                yield msgspec.structs.replace(line, text=", ".join(names), names=names)
-        else:
-            yield line
-        shown.update(line.names)
-
-
-def list_data_sources(items: Sequence[ContextItem]) -> Iterator[tuple[str, int, float]]:
-    """Give results, arguments, code and pasted lines as (text, number of the item, weight)."""
-    for n_item, item in enumerate(items):
-        for block in item.message.blocks:
-            if isinstance(block, ToolResult) and not is_placeholder(block):
-                for part in block.content:
-                    if isinstance(part, Text):
-                        yield part.text, n_item, 1.0
-            elif isinstance(block, ToolCall):
-                yield "\n".join(list_new_texts(block)), n_item, 0.8
-        if item.category != "system":
-            yield read_speech(item, "harness", "pasted"), n_item, 1.0
-        yield read_quoted(read_speech(item, "typed")), n_item, 1.3
-        yield read_quoted(read_speech(item, "assistant"), is_agents=True), n_item, 1.3
+    return f"ok: {run.command}" + (f" → {run.outcome}" if run.outcome else "")

@@ -1,0 +1,119 @@
+"""Errors that cost work, and what cured them: a failed run, what was done, the run that passed."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from ullage.core.facts.command_runs import CHANGE_DIR, CommandRun, is_looking
+from ullage.core.facts.tool_calls import read_call
+from ullage.core.text.prose import gist
+from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.entries import ToolCall, ToolResult
+
+_MAX_FILES = 3
+"""Edited files that are named as the cure, the last of them; chosen."""
+_MAX_CURE_CHARS = 120
+_PROGRAM = re.compile(r"\S{1,200}(?:\s{1,4}[a-z][\w:-]{0,40})?")
+"""A program and what it is told to do: `git push`."""
+
+
+class Error(msgspec.Struct, frozen=True, kw_only=True):
+    command: str
+    outcome: str
+    """The line that tells what went wrong; may be empty."""
+    cure: str
+    """What was edited or run before it passed; empty where that is not known."""
+    is_cured: bool
+    is_check: bool
+    n_item: int
+    cured_at: int | None
+    """The item of the run that passed."""
+
+
+class _Deed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A call that changed files or ran a command, and whether that failed."""
+
+    program: str
+    command: str
+    paths: tuple[str, ...]
+    is_failed: bool
+    n_item: int
+    """Of its result."""
+
+
+def find_errors(runs: Sequence[CommandRun], items: Sequence[ContextItem]) -> Iterator[Error]:
+    """Give the failed runs, oldest first, each with what was done until it passed.
+
+    Failures of looking around (`ls`, `grep`) are no errors; other commands than checks passed where
+    the same program was run again without an error.
+    """
+    failed = [run for run in runs if run.is_failed and not is_looking(run.command)]
+    if not failed:
+        return
+    deeds = list(_list_deeds(items, {run.n_item for run in failed}))
+    places = [deed.n_item for deed in deeds]
+    for run in failed:
+        later = deeds[bisect_right(places, run.n_item) :]
+        cured_at = run.passed_at if run.is_check else _find_pass(run, later)
+        if cured_at is None and not run.is_check:
+            continue
+        between = [deed for deed in later if cured_at and deed.n_item < cured_at]
+        yield Error(
+            command=run.command,
+            outcome=run.outcome,
+            cure=_word_cure(between, run) if cured_at else "",
+            is_cured=cured_at is not None,
+            is_check=run.is_check,
+            n_item=run.n_item,
+            cured_at=cured_at,
+        )
+
+
+def _list_deeds(items: Sequence[ContextItem], failed_at: set[int]) -> Iterator[_Deed]:
+    calls: dict[str, ToolCall] = {}
+    for n_item, item in enumerate(items):
+        for block in item.message.blocks:
+            if isinstance(block, ToolCall):
+                calls[block.call_id] = block
+            elif isinstance(block, ToolResult) and (call := calls.pop(block.call_id, None)):
+                facts = read_call(call)
+                paths = tuple(touch.path for touch in facts.touches if touch.is_modified)
+                command = facts.command or ""
+                if command or paths:
+                    yield _Deed(
+                        program=_name_program(command),
+                        command=command,
+                        paths=paths,
+                        is_failed=block.is_error or n_item in failed_at,
+                        n_item=n_item,
+                    )
+
+
+def _name_program(command: str) -> str:
+    match = _PROGRAM.match(CHANGE_DIR.sub("", command[:400]).strip())
+    return match[0] if match else ""
+
+
+def _find_pass(run: CommandRun, later: Sequence[_Deed]) -> int | None:
+    """Find where the same program was run again without an error."""
+    program = _name_program(run.command)
+    return next(
+        (deed.n_item for deed in later if deed.program == program and not deed.is_failed), None
+    )
+
+
+def _word_cure(between: Sequence[_Deed], run: CommandRun) -> str:
+    """Name what was edited before the run passed, else the last other command."""
+    paths = list(dict.fromkeys(path for deed in reversed(between) for path in deed.paths))
+    if paths:
+        more = f" and {len(paths) - _MAX_FILES} more" if len(paths) > _MAX_FILES else ""
+        return f"edited {', '.join(paths[:_MAX_FILES][::-1])}{more}"
+    program = _name_program(run.command)
+    others = [
+        deed.command
+        for deed in between
+        if deed.program != program and not deed.is_failed and not is_looking(deed.command)
+    ]
+    return f"ran {gist(others[-1], _MAX_CURE_CHARS)}" if others else ""
