@@ -68,6 +68,7 @@ def test_a_quote_that_is_not_on_its_line_is_refused(
     ("line", "quote"),
     [
         ("asked: Move the export to a queue", "move the **export** to a queue."),
+        ("Yes (in reply to: Shall I move the export?)", "yes"),
         ("no, use the queue (in reply to: Queue or cron?)", "no, use the queue"),
         ("エクスポートをキューに移してください。", "エクスポートをキューに移して"),
         ("move the exports to the queue today", "Move the export to the queue"),

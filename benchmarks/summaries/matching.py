@@ -18,6 +18,7 @@ OPENING = re.compile(
     re.IGNORECASE,
 )
 """Words of ours before what was said."""
+_JOINT = re.compile(r"[()\[\]“”\"«»→]|: |\s[–—-]\s")
 _WORD_END = re.compile(r"\w")
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
@@ -27,7 +28,14 @@ _UNSPACED = re.compile(
 
 def matches(text: str, quotes: Iterable[str]) -> bool:
     """Whether a line says the same as one of the quotes."""
-    return any(_is_same(make_plain(text), make_plain(quote)) for quote in quotes)
+    plain, parts = make_plain(text), _list_parts(text)
+    return any(_is_same(plain, other) or other in parts for other in map(make_plain, quotes))
+
+
+@cache
+def _list_parts(text: str) -> frozenset[str]:
+    """List what a line joins: a reply and what it answers, what was said and the reason."""
+    return frozenset(map(make_plain, _JOINT.split(text))) - {""}
 
 
 def _is_same(one: str, other: str) -> bool:

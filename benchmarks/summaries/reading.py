@@ -12,11 +12,12 @@ items: Remaining, In progress and Next step of the summary, the checkpoint's ope
 counts once.
 
 **What is a match.** A line and a label say the same when, without marks, case, punctuation and our
-own openings, one holds the other (8 characters at least, or all of it), or 60 % of the 4-grams of
-the shorter (12 characters at least) are in the other. A label's other quotes (`also`: what was
-approved, the same said again) count as well. A decision that is labelled a constraint is wrong, and
-so the other way round. Topic and next step are right where they match a quote that the labeller
-accepts; where nothing is to be done, if the next action is empty or says that it waits.
+own openings, one holds the other (8 characters at least; a shorter label has to be a part of its
+own, as the "yes" of `yes (in reply to: …)`), or 60 % of the 4-grams of the shorter (12 characters
+at least) are in the other. A label's other quotes (what was approved, the same said again) count as
+well. A decision that is labelled a constraint is wrong, and so the other way round. Topic and next
+step are right where they match a quote that the labeller accepts; where nothing is to be done, if
+the next action is empty or says that it waits.
 
 A machine's match undercounts what is right: a right line that nobody labelled is wrong. `--sheet`
 writes what is shown for a person to mark (`r` or `w` in the first column), `--marks` reads that and
