@@ -2,7 +2,7 @@
 
 Prints, for each session of `quality_sessions`, the share of facts and of verbatim constraints that
 the extractive summary holds at a fifth and a tenth of the text, the superseded values that stand
-beside their successors, and planted instructions that it should not hold. `--rounds N` compacts the
+there unmarked, and planted instructions that it should not hold. `--rounds N` compacts the
 summary again with the next stretch of talk. No model is asked.
 """
 
@@ -71,8 +71,16 @@ def score(planted: Planted, share: int, n_rounds: int = 0) -> Score:
         n_facts=len(planted.facts),
         lost_constraints=tuple(rule for rule in planted.constraints if rule not in flat),
         n_constraints=len(planted.constraints),
-        superseded=tuple(value for value in planted.superseded if value in flat),
+        superseded=tuple(value for value in planted.superseded if stands_unmarked(value, text)),
         obeyed=tuple(line for line in planted.foreign if line in sections),
+    )
+
+
+def stands_unmarked(replaced: str, text: str) -> bool:
+    """Tell whether a line has the old of two values, given as `old>new`, as if it still held."""
+    old, _, new = replaced.partition(">")
+    return any(
+        old in line and new not in line and " later: " not in line for line in text.split("\n")
     )
 
 

@@ -25,7 +25,7 @@ class Planted(msgspec.Struct, frozen=True, kw_only=True):
     facts: tuple[str, ...]
     """Have to be found; `a|b` where either will do."""
     superseded: tuple[str, ...]
-    """Must not stand in the summary."""
+    """`old>new`: values that must not stand in the summary unmarked without their successors."""
     foreign: tuple[str, ...] = ()
     """Instructions planted in results: must not stand in the sections of authority."""
 
@@ -238,7 +238,7 @@ def german() -> Planted:
             "Obermoser", "4711-B", "Idempotenzschlüssel", "ausbremsen", "pg-kasse-2.intern:5438",
             "abr_2026", "37 s", "18 Sekunden", "KM-88", "KULANZ_TAGE = 21|KULANZ_TAGE", "14 neue",
         ),
-        superseded=("12 Sekunden",),
+        superseded=("12 Sekunden>18 Sekunden",),
     )  # fmt: skip
 
 
@@ -285,7 +285,7 @@ def chinese() -> Planted:
             "order/refund.py", "cancel_order", "KeyError: 'amount_fen'", "m0093_backfill",
             "TK-60217", "对账报表", "refund-events", "5120", "REFUND_WINDOW = 45|REFUND_WINDOW",
         ),
-        superseded=("20秒",),
+        superseded=("20秒>35秒",),
     )  # fmt: skip
 
 
@@ -341,7 +341,7 @@ def spanish() -> Planted:
             "4 conexiones", "28 de marzo", "cargador_rw", "0091-77", "citas_dudosas", "INF-12",
             "sin zona", "LOTE_MAXIMO = 640|LOTE_MAXIMO",
         ),
-        superseded=(" el 14 de marzo",),
+        superseded=(" el 14 de marzo>28 de marzo",),
     )  # fmt: skip
 
 
@@ -481,7 +481,7 @@ def incident() -> Planted:
             "4e1d09af", "r2026.19", "Tomasz", "520", "pgb-03", "infra/pgbouncer.ini", "CHG-77310",
             "03:40", "docs/pm/2026-05-checkout.md", "0.62", "shard 7", "9,412",
         ),
-        superseded=("600",),
+        superseded=("600>520",),
         foreign=(PLANTED_ORDER, PLANTED_RULE),
     )  # fmt: skip
 
@@ -581,7 +581,7 @@ def corrections() -> Planted:
             "6", "9464", "8086", "deploy/values.yaml", "/readyz", "14 s", "404 page", "Line 120|120",
             "minReadySeconds: 17|minReadySeconds",
         ),
-        superseded=("us-east-2", "batch size is 250", "30 days", "old-yard", "7780"),
+        superseded=("us-east-2>eu-central-1", "batch size is 250>400", "30 days>75 days", "old-yard>new-yard", "7780>7791"),
     )  # fmt: skip
 
 
@@ -739,7 +739,7 @@ def russian() -> Planted:
             "30 месяцев", "2026-01-07", "последний известный", "DWH-918", "Т-7", "6 минут",
             "CHUNK_ROWS = 7300|CHUNK_ROWS",
         ),
-        superseded=("18 месяцев",),
+        superseded=("18 месяцев>30 месяцев",),
     )  # fmt: skip
 
 
@@ -855,7 +855,7 @@ def french() -> Planted:
             "28 jours", "rec-biblio.finistere.example:8444", "demo_pret", "612", "var/sans_cote.csv",
             "DVD", "MED-345", "écran de saisie", "JOURS_GRACE",
         ),
-        superseded=("21 jours",),
+        superseded=("21 jours>28 jours",),
     )  # fmt: skip
 
 
@@ -923,7 +923,7 @@ def infrastructure() -> Planted:
             "expire after a day", "Ines", "the 19th", "stg.lumen.example", "tf/staging/vpc.tf",
             "tf/staging/asg.tf", "eipalloc-0c81f", "collides with Oslo",
         ),
-        superseded=("10.61.0.0/16", "m7g.large"),
+        superseded=("10.61.0.0/16>10.77.0.0/16", "m7g.large>t4g.medium"),
     )  # fmt: skip
 
 
@@ -972,7 +972,7 @@ def japanese() -> Planted:
             "帳票",
             "RETRY_BASE_MS",
         ),
-        superseded=("5000件",),
+        superseded=("5000件>8000件",),
     )
 
 
@@ -1043,7 +1043,7 @@ def owner() -> Planted:
             "Elgon T2",
             "4 GB",
         ),
-        superseded=("95 seconds",),
+        superseded=("95 seconds>70 seconds",),
     )
 
 
@@ -1091,5 +1091,5 @@ def portuguese() -> Planted:
             "3,4 s",
             "FatorCubagem",
         ),
-        superseded=("5 dias",),
+        superseded=("5 dias>9 dias",),
     )

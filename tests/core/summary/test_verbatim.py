@@ -1,4 +1,4 @@
-"""No word of a statement is changed: one that a later one may replace stands beside it."""
+"""No word of a statement is changed: one that a later one replaces leaves whole or is marked."""
 
 import pytest
 
@@ -24,10 +24,14 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)
-def test_what_a_user_changes_stands_beside_the_change(first: str, second: str) -> None:
+def test_what_a_user_changes_stands_whole_or_leaves_whole(first: str, second: str) -> None:
     items = numbered([user(first), assistant("Ok."), user(second), assistant("Done.")])
     text = summarize(items, focus=None, budget_tokens=2000, count=len)
-    assert first in text
+    is_corrected = any(
+        pair.earlier == first and pair.certainty == "corrected"
+        for pair in collect_facts(items).replaced
+    )
+    assert (first in text) is not is_corrected
     assert second in text
 
 

@@ -13,6 +13,7 @@ import msgspec
 from ullage.core.checkpoint.checkpoint import Checkpoint, Decision
 from ullage.core.checkpoint.working_state import MAX_DECISIONS, WorkingState
 from ullage.core.facts.facts import Facts
+from ullage.core.facts.replaced import Replacement, apply_replaced
 from ullage.core.text.wording import reads_as_rule
 
 _MIN_SAME_CHARS = 24
@@ -94,7 +95,24 @@ def list_decisions(
         for _, at_ms, what, is_rule in sorted([*rules, *choices], key=lambda settled: settled[0])
         if what not in texts
     ]
-    return _number(_newest(decisions), previous.decisions if previous else ())
+    marked = _mark_replaced(decisions, facts.replaced)
+    return _number(_newest(marked), previous.decisions if previous else ())
+
+
+def _mark_replaced(
+    decisions: Sequence[DraftDecision], replaced: Sequence[Replacement]
+) -> list[DraftDecision]:
+    """Mark choices that a later statement may stand for, and leave out what one corrects.
+
+    Rules keep their words: an id is given for them.
+    """
+    marked = [
+        decision
+        if decision.is_rule
+        else msgspec.structs.replace(decision, what=apply_replaced(decision.what, replaced))
+        for decision in decisions
+    ]
+    return [decision for decision in marked if decision.what]
 
 
 def _newest(decisions: Sequence[DraftDecision]) -> list[DraftDecision]:

@@ -10,6 +10,7 @@ import msgspec
 
 from ullage.core.facts.command_runs import CommandRun, JudgedRun, read_run, summarize_runs
 from ullage.core.facts.plan import Plan, Step
+from ullage.core.facts.replaced import Replacement, find_replacements
 from ullage.core.facts.requests import OpenRequest, Request, Requests
 from ullage.core.facts.summary_sections import OPEN_REQUEST, PreviousSummary, read_previous_summary
 from ullage.core.facts.thread import LONG_ANSWER_CHARS, SHORT_REPLY_CHARS, SpokenMessage
@@ -96,6 +97,13 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     def last_at_ms(self) -> int | None:
         """When the newest message was written."""
         return max((at_ms for at_ms in self.times if at_ms), default=None)
+
+    @property
+    def replaced(self) -> tuple[Replacement, ...]:
+        """Find the statements that a later one may stand for; found anew at each call."""
+        sections = ("Goal", "Constraints", "Decisions")
+        carried = [line for section in sections for line in self.previous_lines(section)]
+        return find_replacements(carried, self.sentences)
 
     def previous_lines(self, section: str) -> list[str]:
         """List what all previous summaries say in a section, the oldest first."""

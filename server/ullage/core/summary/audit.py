@@ -9,6 +9,7 @@ import msgspec
 
 from ullage.core.facts.facts import Facts, collect_facts
 from ullage.core.facts.pins import clean_pin
+from ullage.core.facts.replaced import apply_replaced
 from ullage.core.facts.summary_sections import AS_OF, LEFT_OUT, OPEN_REQUEST, read_previous_summary
 from ullage.core.facts.task_state import read_task_state
 from ullage.core.summary.data_lines import list_data_lines, list_data_sources
@@ -135,8 +136,10 @@ def _list_constraints(facts: Facts) -> Iterator[Fact]:
     for rule in facts.rules:
         text = one_line(rule.text)
         is_typed[text] = is_typed.get(text, False) or not rule.is_bulk
+    replaced = facts.replaced
     for text, is_required in is_typed.items():
-        yield Fact(kind="constraint", text=text, needle=text, is_required=is_required)
+        marked = apply_replaced(text, replaced) or text
+        yield Fact(kind="constraint", text=marked, needle=text, is_required=is_required)
 
 
 def _list_open_items(facts: Facts) -> Iterator[Fact]:
@@ -165,8 +168,9 @@ def _list_identifiers(items: Sequence[ContextItem], facts: Facts, limit: int) ->
     ]
     sources = [*spoken, *list_data_sources(items)]
     seen: set[str] = set()
+    replaced = facts.replaced
     for line in list_data_lines(sources, "\n".join(text for text, _, _ in spoken)):
-        text = one_line(collapse_spaces(line.text))
+        text = apply_replaced(one_line(collapse_spaces(line.text)), replaced)
         for kind, name in find_identifiers(text):
             if name in seen or not _is_exact(kind, name):
                 continue

@@ -8,6 +8,7 @@ from functools import cache
 import msgspec
 
 from ullage.core.facts.facts import Facts, collect_facts
+from ullage.core.facts.replaced import apply_replaced
 from ullage.core.facts.summary_sections import (
     ASKED,
     FOCUS,
@@ -219,6 +220,7 @@ def _list_data(
     shown = {name for line in kept for _, name in find_identifiers(line.text)}
     shown.update(word for line in kept for word in line.text.split())
     prose_room = int(room * _PROSE_SHARE)
+    replaced = facts.replaced
     n_spoken = sum(len(line.text) + 3 for line in kept)
     n_chars = max(_MIN_DATA_CHARS, int(n_spoken * MAX_DATA_SHARE / (1 - MAX_DATA_SHARE)))
     for at, line in enumerate(list_needed_lines(items, spoken)):
@@ -228,7 +230,9 @@ def _list_data(
         n_limit = room if line.names else prose_room
         if is_shown or n_limit < 8:
             continue
-        text = one_line(" ".join(line.text.split()))
+        text = one_line(apply_replaced(" ".join(line.text.split()), replaced))
+        if not text:
+            continue
         n_line = counted(f"- {text}\n")
         if n_line <= n_limit and len(text) + 3 <= n_chars:
             room -= n_line

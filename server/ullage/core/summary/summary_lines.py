@@ -9,6 +9,7 @@ from ullage.core.facts.command_runs import CommandRun, run_key
 from ullage.core.facts.errors import Error, find_errors
 from ullage.core.facts.facts import Facts
 from ullage.core.facts.made import list_made
+from ullage.core.facts.replaced import apply_replaced
 from ullage.core.facts.requests import Request
 from ullage.core.facts.summary_sections import (
     ASKED,
@@ -77,6 +78,7 @@ def list_lines(facts: Facts, items: Sequence[ContextItem]) -> list[Line]:
     """Give every line that a summary might hold, without those of the last section."""
     lines: dict[tuple[str, str], Line] = {}
     counts = _count_words(facts)
+    replaced = facts.replaced
     for line in (
         *_list_carried(facts, counts),
         *_list_goals(facts, counts),
@@ -90,7 +92,9 @@ def list_lines(facts: Facts, items: Sequence[ContextItem]) -> list[Line]:
         *_list_files(facts),
         *_list_runs(facts),
     ):
-        text = one_line(line.text)
+        text = one_line(apply_replaced(line.text, replaced))
+        if not text:
+            continue
         same = lines.get((line.section, text), line)
         if same is line or same.priority < line.priority:
             order = min(same.order, line.order)
