@@ -17,6 +17,17 @@ SENDER = 'Sender (untrusted metadata):\n```json\n{\n  "label": "Never push"\n}\n
             f"{SKILL}\n\nonly the tests",
             [("harness", "Never push.\n\nAlways sign."), ("typed", "only the tests")],
         ),
+        (
+            'Use the "report" skill for this request.',
+            [("harness", 'Use the "report" skill for this request.'), ("typed", "/report")],
+        ),
+        (
+            'Use the "report" skill for this request.\n\nUser input:\nof May',
+            [
+                ("harness", 'Use the "report" skill for this request.\n\nUser input:'),
+                ("typed", "of May"),
+            ],
+        ),
         (SKILL, [("harness", "Never push.\n\nAlways sign."), ("typed", "/skill:commit")]),
         (
             '<file name="/a.md">\nNever push.\n</file>\nRead it.',

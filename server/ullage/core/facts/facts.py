@@ -210,7 +210,8 @@ class FactAccumulator(msgspec.Struct):
             # The rule stays among the rules too; what it answers stands here alone.
             sentences = tuple(s for s in sentences if s.kind == "rule")
         self.sentences += sentences
-        self._ask(OpenRequest(sentences, prose, n_item, item.at_ms))
+        is_aside = item.category == "tool results" and not item.queued
+        self._ask(OpenRequest(sentences, prose, n_item, item.at_ms, is_aside=is_aside))
 
     def _read_paste(self, item: ContextItem, n_item: int) -> None:
         """Read a message of a person that says nothing itself: what it shows is the request."""

@@ -19,7 +19,9 @@ Fate: TypeAlias = Literal["asked", "in progress", "answered", "replaced"]
 _SETTLING_KINDS = ("rule", "choice")
 _BARE_WORDS = 3
 _BARE_CHARS = 24
-"""A message of no more goes on with what was said before: "yes", "continue", "retry". Chosen."""
+_BARE_UNSPACED_CHARS = 6
+"""A message of no more goes on with what was said before: "yes", "continue", "retry". In scripts
+without spaces letters are counted. Chosen."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,13 +33,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The user's own words; where they only quoted, the beginning of that, marked as such."""
     answer: str
     fate: Fate
+    is_bare: bool
+    """Whether it names no task of its own: too short, or an answer within the agent's turn."""
     n_item: int
     at_ms: int | None
-
-    @property
-    def is_bare(self) -> bool:
-        """Whether it is too short to name a task of its own."""
-        return is_bare(self.prose)
 
     @property
     def is_open(self) -> bool:
@@ -53,6 +52,8 @@ class OpenRequest(msgspec.Struct):
     at_ms: int | None
     paste: str = ""
     """What is asked where the message only quotes."""
+    is_aside: bool = False
+    """Whether it was said within the agent's turn, in answer to a tool."""
     answer: str = ""
     is_worked_on: bool = False
     is_stopped: bool = False
@@ -110,6 +111,7 @@ class Requests(msgspec.Struct):
                 prose=request.prose,
                 answer=request.answer,
                 fate=_settle(request, following),
+                is_bare=request.is_aside or _is_bare(request.prose),
                 n_item=request.n_item,
                 at_ms=request.at_ms,
             )
@@ -123,14 +125,19 @@ def _settle(request: OpenRequest, following: Request | None) -> Fate:
         return "replaced"
     if request.is_ended and not request.is_stopped:
         return "answered"
-    if following is not None:
+    if following is not None and following.fate in ("answered", "replaced"):
         return following.fate
-    return "in progress" if request.is_worked_on else "asked"
+    if request.is_worked_on:
+        return "in progress"
+    return "asked" if following is None else following.fate
 
 
-def is_bare(prose: str) -> bool:
+def _is_bare(prose: str) -> bool:
     """Tell whether words are too few to name a task."""
-    words = [word for word in read_wording(prose).words if len(word) > 1 and word.isalpha()]
+    wording = read_wording(prose)
+    words = [word for word in wording.words if len(word) > 1 and word.isalpha()]
+    if wording.is_unspaced:
+        return sum(map(len, words)) <= _BARE_UNSPACED_CHARS
     return len(prose) <= _BARE_CHARS and len(words) <= _BARE_WORDS
 
 

@@ -22,6 +22,8 @@ OpenState: TypeAlias = Literal["asked", "in progress", "planned", "failing", "qu
 _MAX_QUOTE_CHARS = 240
 _MIN_QUOTE_CHARS = 40
 """A shorter announcement is quoted with the sentence before it: "Let me fix this." Chosen."""
+_MIN_TOPIC_CHARS = 30
+_MIN_POINT_WORDS = 2
 _MAX_ITEM_CHARS = 300
 FAILING = "failing: "
 """How an open item begins that a check's failure leaves."""
@@ -74,13 +76,24 @@ def _find_task(requests: Sequence[Request]) -> Request | None:
 
 
 def _find_topic(facts: Facts) -> str:
-    """Name the task: the plan's step at work, else the last request that names one."""
-    named = [turn for turn in facts.turns if not turn.is_bare]
+    """Name the task: the last request that names one, with the plan's step at work."""
     steps = [step.text for step in _list_current_steps(facts) if step.state == "in progress"]
-    asked = [turn.ask or turn.prose for turn in named[-1:]]
+    named = [_name_task(turn) for turn in facts.turns if not turn.is_bare]
     said = [turn.prose for turn in facts.turns[-1:]]
-    topics = [*steps, *asked, *facts.previous_lines("Goal")[-1:], *said]
-    return next(filter(None, (cut_clauses(topic, TOPIC_CHARS) for topic in topics)), "")
+    topics = [*named[-1:], *steps, *facts.previous_lines("Goal")[-1:], *said]
+    topic = next(filter(None, (cut_clauses(topic, TOPIC_CHARS) for topic in topics)), "")
+    longer = f"{topic} ({steps[0]})" if steps and steps[0] not in topic else topic
+    return longer if len(longer) <= TOPIC_CHARS else topic
+
+
+def _name_task(request: Request) -> str:
+    """Give the first sentences of a request, as many as tell something."""
+    shown = ""
+    for sentence in cut_sentences(request.ask or request.prose):
+        shown = f"{shown} {sentence.text}".strip()
+        if len(shown) >= _MIN_TOPIC_CHARS:
+            break
+    return shown
 
 
 def cut_clauses(text: str, n_chars: int) -> str:
@@ -189,10 +202,18 @@ def _find_last_begin(facts: Facts) -> int:
 
 def _list_said_open(facts: Facts) -> Iterator[Sentence]:
     """List what the user put off, and what a summary or the agent's last report leaves."""
-    reported = set(facts.reports)
-    at = [s.n_item for s in facts.sentences if s.kind == "open" and s.n_item in reported]
-    spoken = () if facts.is_turn_ended else (facts.last_answer_item,)
-    counted = {*facts.summary_items, *at[-1:], *spoken}
+    reported = {*facts.summary_items, *facts.reports, facts.last_answer_item}
+    points = [s for s in facts.sentences if s.kind == "open" and _names_work(s)]
+    # A later list of what is left takes the place of an earlier one.
+    last = [s.n_item for s in points if s.n_item in reported][-1:]
     edited = {touch.path: touch.n_item for touch in facts.files if touch.is_modified}
-    told = [s for s in facts.sentences if s.kind != "open" or s.is_user or s.n_item in counted]
-    return find_open_points(told, edited)
+    done = [s for s in facts.sentences if s.kind == "done"]
+    left = [s for s in points if s.is_user or s.n_item in last]
+    return find_open_points([*left, *done], edited)
+
+
+def _names_work(sentence: Sentence) -> bool:
+    """Tell whether a sentence says what is left rather than announces a list of that."""
+    wording, text = sentence.wording, sentence.text
+    is_long = wording.is_unspaced or len(wording.words) >= _MIN_POINT_WORDS
+    return is_long and not text.rstrip("*_ ").endswith((":", "："))

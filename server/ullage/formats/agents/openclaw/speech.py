@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from ullage.core.transcript.entries import Block, Speech, Text
-from ullage.formats.speech import OWN_OPENINGS, SpeechMarks
+from ullage.formats.speech import OWN_OPENINGS, SpeechMarks, make_speech
 
 MARKS = SpeechMarks(
     openings=(
@@ -27,6 +27,10 @@ _SKILL = re.compile(
     r'<skill name="(?P<name>[^"\n]+)" location="[^"\n]*">\n(?P<text>.*?)\n</skill>(?:\n\n|\Z)',
     re.DOTALL,
 )
+_SKILL_COMMAND = re.compile(
+    r'Use the "(?P<name>[^"\n]+)" skill for this request\.(?:\s+User input:\n|\s*\Z)'
+)
+"""What OpenClaw makes of a command that names a skill."""
 _ENVELOPE = re.compile(
     r"[A-Z][^\n]{2,80} \(untrusted[^\n)]*\):\n```json\n.*?\n```\s*"
     r"|System(?: \(untrusted\))?: \[[^\n]*\n?\s*"
@@ -58,6 +62,10 @@ def _split(text: str) -> tuple[Speech, ...]:
     after = _AFTER.search(text, start)
     end = after.start() if after else len(text)
     skill = _SKILL.match(text, start, end)
+    command = _SKILL_COMMAND.match(text, start, end)
+    if command is not None:
+        before, asked = text[: command.end()].strip(), text[command.end() : end].strip()
+        return make_speech(("harness", before), ("typed", asked or f"/{command['name']}"))
     if skill is None and start == 0 and end == len(text):
         return MARKS.split(text)
     return tuple(part for part in _list_parts(text, start, end, skill) if part.text)

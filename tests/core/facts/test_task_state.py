@@ -1,0 +1,205 @@
+"""Topic, next step and what is open follow from who spoke last and from the agent's plan."""
+
+import msgspec
+import pytest
+
+from factories import assistant, harness, numbered, summary, tool_result, user
+from ullage.core.facts.facts import Facts, collect_facts
+from ullage.core.facts.task_state import Quote, TaskState, cut_clauses, read_task_state
+from ullage.core.transcript.context import ContextItem
+
+READ = ("c1", "read", {"path": "src/totals.py"})
+
+
+def facts_of(*items: ContextItem) -> Facts:
+    return collect_facts(numbered(items))
+
+
+def state_of(*items: ContextItem) -> TaskState:
+    return read_task_state(facts_of(*items))
+
+
+def fates(*items: ContextItem) -> list[str]:
+    return [turn.fate for turn in facts_of(*items).turns]
+
+
+def open_texts(*items: ContextItem) -> list[str]:
+    return [item.text for item in state_of(*items).open_items]
+
+
+def ending(item: ContextItem, *, ends_turn: bool) -> ContextItem:
+    message = msgspec.structs.replace(item.message, ends_turn=ends_turn)
+    return msgspec.structs.replace(item, message=message)
+
+
+def todo(call_id: str, *steps: tuple[str, str]) -> list[ContextItem]:
+    todos = [{"content": text, "status": status} for text, status in steps]
+    call = (call_id, "TodoWrite", {"todos": todos})
+    return [assistant("", [call]), tool_result("ok", call_id, "TodoWrite")]
+
+
+ASKED = user("Make the totals of the invoice right for Japan.")
+LOOKED = (assistant("", [READ]), tool_result("…", "c1", "read"))
+
+
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        ((ASKED,), ["asked"]),
+        ((ASKED, assistant("", [READ])), ["in progress"]),
+        ((ASKED, *LOOKED), ["in progress"]),
+        ((ASKED, *LOOKED, assistant("They are right now.")), ["answered"]),
+        # It announces: the record was cut before the call.
+        ((ASKED, *LOOKED, assistant("Now let me change the rounding.")), ["in progress"]),
+        ((ASKED, assistant("Here is what I change:")), ["in progress"]),
+        # What the record says of the end counts more than words.
+        ((ASKED, ending(assistant("It is done."), ends_turn=False)), ["in progress"]),
+        ((ASKED, ending(assistant("Let me know."), ends_turn=True)), ["answered"]),
+        # Whoever is spoken to had ended its turn with its last words.
+        ((ASKED, assistant("Let me see."), user("And the dates of the export?")),
+         ["answered", "asked"]),
+        # What is typed while the agent works belongs to the same turn.
+        ((ASKED, *LOOKED, user("And mind the dates of the export."), *LOOKED),
+         ["in progress", "in progress"]),
+        ((ASKED, *LOOKED, user("And mind the dates, please."), *LOOKED, assistant("Both done.")),
+         ["answered", "answered"]),
+        # The agent went on by itself after what looked like the end.
+        ((ASKED, assistant("Found it."), *LOOKED), ["in progress"]),
+    ],
+)  # fmt: skip
+def test_what_became_of_a_request(items: tuple[ContextItem, ...], expected: list[str]) -> None:
+    assert fates(*items) == expected
+
+
+def test_where_a_person_stops_the_agent_what_follows_takes_its_place() -> None:
+    stop = ending(harness("[Request interrupted by user]"), ends_turn=True)
+    other = user("Leave the totals, look at the export of dates first.")
+    assert fates(ASKED, *LOOKED, stop, other, *LOOKED) == ["replaced", "in progress"]
+    assert fates(ASKED, *LOOKED, stop, user("go on"), *LOOKED) == ["in progress", "in progress"]
+    assert fates(ASKED, *LOOKED, stop) == ["in progress"]
+
+
+@pytest.mark.parametrize("word", ["retry", "yes", "go on", "ㄱㄱ", "继续", "oui, vas-y", "A, B, C"])
+def test_a_few_words_name_no_task(word: str) -> None:
+    state = state_of(ASKED, *LOOKED, assistant("Shall I?"), user(word))
+    assert state.topic == "Make the totals of the invoice right for Japan."
+
+
+@pytest.mark.parametrize(
+    "task", ["Plan a trip to Japan", "バックエンドは必要ですか？", "修复登录页面的错误"]
+)
+def test_a_short_task_is_one(task: str) -> None:
+    assert state_of(ASKED, assistant("Done."), user(task)).topic == task
+
+
+def test_the_topic_is_a_whole_clause() -> None:
+    text = (
+        "Move the parser into its own module, keep the old grammar working for version 1 files, "
+        * 3
+    )
+    assert state_of(user(text)).topic == (
+        "Move the parser into its own module, keep the old grammar working for version 1 files"
+    )
+    assert cut_clauses("word " * 40, 30) == "word word word word word…"
+
+
+def test_the_plans_step_stands_with_the_topic_where_there_is_room() -> None:
+    steps = todo("c2", ("Read the code", "completed"), ("Round half up", "in_progress"))
+    topic = "Make the totals of the invoice right for Japan."
+    assert state_of(ASKED, *steps).topic == f"{topic} (Round half up)"
+    steps = todo("c2", ("Round half up in every currency without decimals " * 2, "in_progress"))
+    assert state_of(ASKED, *steps).topic == topic
+
+
+@pytest.mark.parametrize(
+    ("items", "step"),
+    [
+        ((ASKED,), Quote(text="Make the totals of the invoice right for Japan.", by="user")),
+        ((ASKED, *LOOKED),
+         Quote(text="Make the totals of the invoice right for Japan.", by="user")),
+        (
+            (ASKED, assistant("The rounding is wrong. Now I change it in src/totals.py, half up.",
+                              [READ])),
+            Quote(text="Now I change it in src/totals.py, half up.", by="agent"),
+        ),
+        # A short announcement says what of in the sentence before it.
+        ((ASKED, assistant("Yen have no decimals. Let me fix this.", [READ])),
+         Quote(text="Yen have no decimals. Let me fix this.", by="agent")),
+        ((ASKED, assistant("I look.", [READ]), *todo("c2", ("Round half up", "in_progress"))),
+         Quote(text="Round half up", by="plan")),
+        # After the end of a turn only the plan or the report says what comes.
+        ((ASKED, assistant("It is right now.")), None),
+        ((ASKED, *todo("c2", ("Round", "completed"), ("Write the tests", "pending")),
+          assistant("Rounded.")),
+         Quote(text="Write the tests", by="plan")),
+        ((ASKED, assistant("Rounded. Still to do: the credit notes of the old shop.")),
+         Quote(text="Still to do: the credit notes of the old shop.", by="agent")),
+    ],
+)  # fmt: skip
+def test_the_next_step_is_quoted_with_who_said_it(
+    items: tuple[ContextItem, ...], step: Quote | None
+) -> None:
+    assert state_of(*items).next_step == step
+
+
+def test_open_are_request_steps_failures_and_what_the_report_leaves() -> None:
+    run = assistant("", [("c3", "bash", {"command": "pytest tests/totals"})])
+    failed = tool_result("2 failed, 3 passed\nexit code: 1", "c3", is_error=True)
+    steps = todo("c2", ("Read the code", "completed"), ("Round half up", "in_progress"))
+    assert open_texts(ASKED, *steps, run, failed) == [
+        "Make the totals of the invoice right for Japan.",
+        "Round half up",
+        "failing: pytest tests/totals → 2 failed",
+    ]
+
+
+def test_a_plan_of_a_former_task_is_left() -> None:
+    steps = todo("c2", ("Round half up", "in_progress"))
+    items = [ASKED, *steps, assistant("All is right now.")]
+    assert open_texts(*items) == ["Round half up"]
+    later = user("Write the notes for the release of May.")
+    assert open_texts(*items, later, assistant("They are written.")) == []
+
+
+def test_a_later_list_of_what_is_left_takes_the_place_of_an_earlier_one() -> None:
+    first = assistant("Rounded. Still to do: the credit notes and the refunds.")
+    second = assistant("Credit notes are right. Still to do: the refunds of May.")
+    assert open_texts(ASKED, first, user("Then do the credit notes now."), second) == [
+        "Still to do: the refunds of May."
+    ]
+    carried = summary("## Goal\nTotals\n\n## Next Steps\n1. Write the refund notes\n")
+    assert open_texts(carried, user("Go on with the credit notes."), assistant("Done.")) == [
+        "Write the refund notes"
+    ]
+    assert open_texts(carried, user("Go on with the credit notes."), second) == [
+        "Still to do: the refunds of May."
+    ]
+
+
+def test_the_question_that_a_turn_ends_with_is_open() -> None:
+    asked = assistant("Both ways work.\n\nShall I round per line or per invoice?")
+    state = state_of(ASKED, asked)
+    assert state.question == "Shall I round per line or per invoice?"
+    assert [item.state for item in state.open_items] == ["question"]
+    assert open_texts(user("hi"), assistant("Hello! What can I do for you?")) == []
+
+
+def test_task_tools_change_one_step_at_a_time() -> None:
+    def call(n: int, name: str, result: str, **arguments: str) -> list[ContextItem]:
+        return [
+            assistant("", [(f"c{n}", name, arguments)]),
+            tool_result(result, f"c{n}", name),
+        ]
+
+    items = [
+        *call(1, "TaskCreate", "Task #7 created successfully: Parse", subject="Parse"),
+        *call(2, "TaskCreate", "Task #8 created successfully: Print", subject="Print"),
+        *call(3, "TaskCreate", "Task #9 created successfully: Check", subject="Check"),
+        *call(4, "TaskUpdate", "Updated task #7", taskId="7", status="completed"),
+        *call(5, "TaskUpdate", "Updated task #8", taskId="8", status="in_progress"),
+        *call(6, "TaskUpdate", "Updated task #9", taskId="9", status="deleted"),
+    ]
+    assert [(s.text, s.state) for s in facts_of(ASKED, *items).plan] == [
+        ("Parse", "done"),
+        ("Print", "in progress"),
+    ]
