@@ -13,11 +13,12 @@ import pytest
 
 from pi_files import PiFile
 from planning import loaded
+from ullage.app.change.compact import Plan, Request, plan_compaction
 from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.memory.flush import make_flush, plan_flush
 from ullage.app.summary.write import ModelUse
 from ullage.core.checkpoint.checkpoint import Checkpoint
-from ullage.core.config.settings import Config
+from ullage.core.config.settings import Config, Policy
 from ullage.core.memory.flush import read_epoch
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places
@@ -53,6 +54,16 @@ def flush_of(pi: PiFile, places: Places) -> dict[str, list[str]]:
     return points
 
 
+def summary_of(pi: PiFile, places: Places) -> dict[str, str]:
+    """Compact a session up to its last message; the summary's text by section."""
+    config = Config(policy=Policy(summarize_protect_tokens=1))
+    session = loaded(write(pi, places), places, config)
+    plan = asyncio.run(plan_compaction(session, Request(), config, places, ModelUse()))
+    assert isinstance(plan, Plan), plan
+    parts = ("\n" + plan.summary.text).split("\n## ")
+    return {part.split("\n", 1)[0]: part.split("\n", 1)[-1] for part in parts}
+
+
 def holds(texts: Iterable[str], *words: str) -> bool:
     """Whether one of the texts has all these words."""
     return any(all(word in text for word in words) for text in texts)
@@ -70,7 +81,7 @@ def token_service(places: Places) -> PiFile:
         calls=[("c1", "read", {"path": "auth-service/auth.js"})],
         stop="toolUse",
     )
-    pi.result("c1", "const jwt = require('jsonwebtoken')\n" * 40 + "const secret = 'REDACTED'\n")
+    pi.result("c1", "const jwt = require('jsonwebtoken')\n" * 900 + "const secret = 'REDACTED'\n")
     pi.assistant(
         "The logic is spread over one file of 300 lines. I propose three modules: generateToken.ts,"
         " verifyToken.ts and refreshToken.ts, then the test cases. For the signature there are two"
@@ -95,7 +106,7 @@ def token_service(places: Places) -> PiFile:
     pi.result("c2", "ok", name="todo_write")
     for call_id, name in (("c3", "generateToken"), ("c4", "verifyToken")):
         path = f"auth-service/src/{name}.ts"
-        code = f"/** {name} */\nexport function {name}() {{}}\n" * 20
+        code = f"/** {name} */\nexport function {name}() {{}}\n" * 200
         pi.assistant(
             "", calls=[(call_id, "write", {"path": path, "content": code})], stop="toolUse"
         )
@@ -146,6 +157,24 @@ def test_the_flush_logs_progress_decisions_issues_and_preferences(places: Places
     assert holds(points["Issues Found"], "auth.js", "`secret`", "line 42", "env vars")
     assert holds(points["User Preferences"], "new function", "JSDoc")
     assert not holds(points["User Preferences"], "RS256")
+
+
+def test_the_summary_tells_the_task_what_is_done_and_where_it_stands(places: Places) -> None:
+    sections = summary_of(token_service(places), places)
+    text = "\n".join(f"## {name}\n{body}" for name, body in sections.items())
+    assert "as of 10:" in text
+    assert "JWT validation logic in auth-service" in sections["Goal"]
+    completed = sections["Work completed"]
+    assert "generateToken(payload, expiresIn)" in completed
+    assert "{token, expiresAt}" in completed
+    assert "verifyToken(token)" in completed
+    assert "line 42" in text
+    assert "refreshToken.ts" in sections["In progress"]
+    assert "test cases" in sections["Remaining"]
+    assert "generateToken" not in sections["Remaining"]
+    for words in ("RS256", "public key verification", "15 minutes", "7 days"):
+        assert words in sections["Decisions"]
+    assert "JSDoc" in sections["Constraints"]
 
 
 @pytest.mark.parametrize(
