@@ -8,10 +8,11 @@ is one only where it is stated as a lesson (docs/design/checkpoints.md, "Learnin
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from ullage.core.facts.facts import Facts
 from ullage.core.text.prose import gist
-from ullage.core.text.sentences import Sentence, read_user_sentences
+from ullage.core.text.sentences import MAX_CACHED, Sentence, read_user_sentences
 from ullage.core.text.word_lists import list_entries
 from ullage.core.text.wording import (
     COMPLAINTS,
@@ -55,16 +56,17 @@ def find_learnings(facts: Facts) -> tuple[str, ...]:
     Messages are read as a person wrote them, replies to questions too.
     """
     stated = (
-        sentence.text
+        text
         for message in facts.messages
         if message.is_user
-        for sentence in read_user_sentences(message.text, 0)
-        if _is_stated_fact(sentence)
+        for text in _list_stated_facts(message.text)
     )
     lessons = (
         sentence.text
         for sentence in facts.sentences
-        if not sentence.is_user and has_marker(sentence.wording, LESSONS)
+        if sentence.wording.marked
+        and not sentence.is_user
+        and has_marker(sentence.wording, LESSONS)
     )
     return _shorten([*stated, *lessons])
 
@@ -79,6 +81,13 @@ def find_dead_ends(facts: Facts) -> tuple[str, ...]:
             and not sentence.is_user
             and has_marker(sentence.wording, DEAD_ENDS)
         ]
+    )
+
+
+@lru_cache(maxsize=MAX_CACHED)
+def _list_stated_facts(message: str) -> tuple[str, ...]:
+    return tuple(
+        sentence.text for sentence in read_user_sentences(message, 0) if _is_stated_fact(sentence)
     )
 
 
