@@ -177,6 +177,63 @@ def test_the_summary_tells_the_task_what_is_done_and_where_it_stands(places: Pla
     assert "JSDoc" in sections["Constraints"]
 
 
+def trip() -> PiFile:
+    """The dates are settled, the visa is asked for."""
+    pi = PiFile(cwd="/home/ana")
+    pi.user("I want to go to Japan in March, budget-friendly. Help me plan the trip?")
+    pi.assistant(
+        "Let me see what we know.",
+        calls=[("c1", "memory_search", {"query": "travel"})],
+        stop="toolUse",
+    )
+    pi.result("c1", "no results", name="memory_search")
+    pi.assistant("With pleasure! Where do you fly from, and on which days could you leave?")
+    pi.user("From Belgrade, sometime between March 15 and March 29")
+    pi.assistant(
+        "", calls=[("c2", "web_search", {"query": "BEG to TYO flights March"})], stop="toolUse"
+    )
+    pi.result("c2", "BEG-HND from 640 EUR, one stop\n" * 20, name="web_search")
+    pi.assistant(
+        "Flights begin at 640 EUR with one stop. There is a hotel in Asakusa with a garden for 210"
+        " EUR a night, and hostels from 25 EUR. Shall I look at luxury places or at budget ones?"
+    )
+    pi.user(
+        "Budget options, not luxury. I'm really price-sensitive, so always ask me about the budget"
+        " before you suggest anything. Hotel or hostel I haven't decided yet."
+    )
+    pi.assistant(
+        "Understood. A plan for two weeks: Tokyo (March 15 to 20), Kyoto (20 to 25), Osaka (25 to"
+        " 29), about 2,000 USD with flights, hostels and a regional rail pass. " + "Each day has"
+        " one thing that costs money and two that do not. " * 8 + "Does that fit?"
+    )
+    pi.user("Looks good! What are the visa requirements? I have a Serbian passport.")
+    return pi
+
+
+def test_a_checkpoint_of_a_trip_is_what_the_next_agent_needs(places: Places) -> None:
+    checkpoint = checkpoint_of(trip(), places)
+    decisions = [decision.what for decision in checkpoint.decisions]
+    assert "Japan" in checkpoint.working.topic or "visa" in checkpoint.working.topic
+    assert checkpoint.working.status == "in_progress"
+    assert "visa" in checkpoint.working.next_action
+    assert not checkpoint.working.interrupted
+    assert holds(decisions, "Budget options", "luxury")
+    assert holds(decisions, "Belgrade", "March 15", "March 29")
+    assert checkpoint.resources.tools_used == ("memory_search", "web_search")
+    assert "Japan in March" in checkpoint.thread.summary
+    gists = [(exchange.role, exchange.gist) for exchange in checkpoint.thread.key_exchanges]
+    assert gists[0] == (
+        "user",
+        "I want to go to Japan in March, budget-friendly. Help me plan the trip?",
+    )
+    assert ("agent", True) in [(role, "Tokyo" in gist) for role, gist in gists]
+    assert "visa" in gists[-1][1]
+    assert holds(checkpoint.open_items, "visa")
+
+    assert not holds(checkpoint.open_items, "Belgrade")
+    assert holds(checkpoint.learnings, "price-sensitive", "ask me about the budget")
+
+
 @pytest.mark.parametrize(
     ("said", "words"),
     [
