@@ -33,10 +33,15 @@ _COUNT_FAILED = re.compile(
     re.IGNORECASE,
 )
 _HARD_FAILURE = re.compile(
-    r"Traceback \(most recent|^npm ERR!|^error(?:\[\w{1,8}\])?: |^FAILED|^fatal: ", re.MULTILINE
+    r"Traceback \(most recent|^npm ERR!|^error(?:\[\w{1,8}\])?: |^FAILED|^fatal: |"
+    r"^(?:/[\w/]{1,30})?(?:ba|z|da|k)?sh(?:: line \d{1,5}|:\d{1,5})?: ",
+    re.MULTILINE,
 )
-_HARD_SIGNS = ("Traceback (most recent", "npm ERR!", "FAILED", "fatal: ", "\nerror")
-"""One of these is in every such failure, but for an error in the first line."""
+_HARD_SIGNS = ("Traceback (most recent", "npm ERR!", "FAILED", "fatal: ", "\nerror", "sh:")
+"""One of these is in every such failure, but for an error in the first line. A shell's own line
+(`zsh:1: command not found: python`) is one."""
+_MESSAGE = re.compile(r"\"(?:message|error|detail)\":\s?\"((?:[^\"\\]|\\.){4,300})\"")
+"""What an error's object says."""
 _COLOR = re.compile(r"\x1b?\[\d{1,3}(?:;\d{1,3}){0,4}m")
 _OUTCOME_LINE = re.compile(
     r"\b\d{1,7} (?:passed|passing|tests?|ok)\b|\bcompiled\b|\bbuilt\b|\bsuccess", re.IGNORECASE
@@ -47,7 +52,8 @@ _VERIFIERS = re.compile(
     r"(?:npm|pnpm|yarn|bun)(?: run)? "
     r"[\w:-]{1,30}|docker (?:compose|build)|terraform (?:plan|apply)|alembic|migrate)\b"
 )
-_LOOKERS = frozenset("cat head tail less grep rg sed awk find ls git echo nl wc".split())
+_LOOKERS = frozenset("cat head tail less grep rg sed awk find ls echo nl wc tree du ps".split())
+_LOOKING = re.compile(r"git (?:-C \S+ )?(?:log|show|diff|grep|blame|status|ls-files)\b")
 CHANGE_DIR = re.compile(r"^\s*cd [^&;\n]{1,200}(?:&&|;)\s{0,3}")
 
 
@@ -62,6 +68,8 @@ class CommandRun(msgspec.Struct, frozen=True, kw_only=True):
     """The error line of a failure, the counting line of a success; may be empty."""
     is_check: bool
     """Whether the command tests or builds, so that its success is worth a line."""
+    is_shell: bool
+    """Whether a shell ran it; else another tool's call."""
     passed_at: int | None
     """The item of the first later run that passed, of a failure."""
     n_item: int
@@ -84,6 +92,7 @@ class JudgedRun(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     key: str
     is_failed: bool
     is_check: bool
+    is_shell: bool
     text: str
     n_item: int
 
@@ -94,9 +103,11 @@ def read_run(name: str, command: str | None, result: ToolResult, n_item: int) ->
     line = command if command is not None else name
     text = result_text(result)
     tail = text[-_TAIL_CHARS:]
-    program = line.split(" ", 1)[0]
-    is_check = is_shell and _VERIFIERS.search(line[:400]) is not None
-    is_failed = result.is_error or (is_shell and _reads_failed(tail, program))
+    # What follows a here-document's mark is content.
+    is_check = is_shell and _VERIFIERS.search(line[:400].split("<<", 1)[0]) is not None
+    is_failed = result.is_error or (
+        is_shell and _reads_failed(tail, is_looking=is_looking(line[:400]))
+    )
     if not is_failed and not is_check:
         return None
     return JudgedRun(
@@ -104,9 +115,24 @@ def read_run(name: str, command: str | None, result: ToolResult, n_item: int) ->
         key=run_key(line, is_check=is_check),
         is_failed=is_failed,
         is_check=is_check,
-        text=text,
+        is_shell=is_shell,
+        text=unwrap_output(text),
         n_item=n_item,
     )
+
+
+def unwrap_output(text: str) -> str:
+    """Give what a command printed where the result is an object around it, as Codex's was."""
+    if not text.startswith('{"output":'):
+        return text
+    try:
+        return msgspec.json.decode(text, type=_Output).output
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return text
+
+
+class _Output(msgspec.Struct, frozen=True):
+    output: str
 
 
 def summarize_runs(runs: list[JudgedRun], clean: Callable[[str], str]) -> tuple[CommandRun, ...]:
@@ -132,6 +158,7 @@ def summarize_runs(runs: list[JudgedRun], clean: Callable[[str], str]) -> tuple[
             is_failed=raw.is_failed,
             outcome=outcome,
             is_check=raw.is_check,
+            is_shell=raw.is_shell,
             passed_at=passed_at if raw.is_failed else None,
             n_item=raw.n_item,
         )
@@ -140,16 +167,16 @@ def summarize_runs(runs: list[JudgedRun], clean: Callable[[str], str]) -> tuple[
 
 
 @lru_cache(maxsize=512)
-def _reads_failed(tail: str, program: str) -> bool:
+def _reads_failed(tail: str, *, is_looking: bool) -> bool:
     # Plain searches first: most results have none of these words, and patterns are slow.
     edges = tail if len(tail) < 800 else tail[:400] + "\n" + tail[-400:]
     codes: list[str] = _EXIT_CODE.findall(edges) if "xit" in edges else []
     if codes:
         return codes[-1] != "0"
-    if program in _LOOKERS:
+    if is_looking:
         return False
     end = tail[-1500:]
-    if not any(word in end for word in ("ail", "rror", "AIL", "ERR", "Traceback", "fatal")):
+    if not any(word in end for word in ("ail", "rror", "AIL", "ERR", "Traceback", "fatal", "sh:")):
         return False
     if _COUNT_FAILED.search(end) is not None:
         return True
@@ -160,7 +187,7 @@ def _reads_failed(tail: str, program: str) -> bool:
 @lru_cache(maxsize=512)
 def find_error_line(tail: str) -> str:
     """Find what a failure's output says went wrong; lines that give orders are left out."""
-    lines = [line.strip()[:300] for line in tail.split("\n") if line.strip()]
+    lines = [_read_message(line.strip())[:300] for line in tail.split("\n") if line.strip()]
     errors = [line for line in lines if _ERROR_LINE.search(line)]
     counted = [line for line in lines if _COUNT_FAILED.search(line)]
     # The last match is mostly a count or an exit code; the first names the cause.
@@ -171,6 +198,12 @@ def find_error_line(tail: str) -> str:
     parts = picked[:1] + [line for line in counted[-1:] if line not in picked[:1]]
     excerpts = [gist(line, _MAX_ERROR_CHARS) for line in parts if not is_directive(line)]
     return " | ".join(excerpts)
+
+
+def _read_message(line: str) -> str:
+    """Give what an error's object says where a line is one; else the line."""
+    message = _MESSAGE.search(line) if line.startswith(("{", "[")) else None
+    return message[1] if message else line
 
 
 @lru_cache(maxsize=512)
@@ -192,5 +225,5 @@ def run_key(command: str, *, is_check: bool) -> str:
 
 def is_looking(command: str) -> bool:
     """Tell whether a command only looks around, so that its failure is no error."""
-    program = CHANGE_DIR.sub("", command).split(" ", 1)[0]
-    return program in _LOOKERS and program != "git"
+    bare = CHANGE_DIR.sub("", command).strip()
+    return bare.split(" ", 1)[0] in _LOOKERS or _LOOKING.match(bare) is not None

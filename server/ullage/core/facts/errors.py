@@ -46,10 +46,10 @@ class _Deed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def find_errors(runs: Sequence[CommandRun], items: Sequence[ContextItem]) -> Iterator[Error]:
     """Give the failed runs, oldest first, each with what was done until it passed.
 
-    Failures of looking around (`ls`, `grep`) are no errors; other commands than checks passed where
-    the same program was run again without an error.
+    Failures of looking around (`ls`, `grep`) are no errors. Other commands than checks passed where
+    the same program was run again without an error; else what was run next took their place.
     """
-    failed = [run for run in runs if run.is_failed and not is_looking(run.command)]
+    failed = [run for run in runs if run.is_failed and run.is_shell and not is_looking(run.command)]
     if not failed:
         return
     deeds = list(_list_deeds(items, {run.n_item for run in failed}))
@@ -58,7 +58,10 @@ def find_errors(runs: Sequence[CommandRun], items: Sequence[ContextItem]) -> Ite
         later = deeds[bisect_right(places, run.n_item) :]
         cured_at = run.passed_at if run.is_check else _find_pass(run, later)
         if cured_at is None and not run.is_check:
-            continue
+            # Something else was done in its place.
+            if not later or later[0].is_failed or not later[0].command:
+                continue
+            cured_at = later[0].n_item + 1
         between = [deed for deed in later if cured_at and deed.n_item < cured_at]
         yield Error(
             command=run.command,

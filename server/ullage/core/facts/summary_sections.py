@@ -18,6 +18,11 @@ OPEN_REQUEST = "open request: "
 NOT_CURED = " → not cured yet"
 PASSED_LATER = " → passed later"
 """How the line of an error ends."""
+MAX_DATA_SHARE = 0.15
+"""Share of a summary's characters that identifiers may take: docs/design/summaries.md,
+"Sections"."""
+_MIN_DATA_CHARS = 400
+"""What they may take of a short summary all the same; chosen."""
 LEFT_OUT = "(left out: "
 """How a line begins that says what the budget left out; not carried forward."""
 AS_OF = "(as of "
@@ -148,7 +153,7 @@ _BOILERPLATE = re.compile(
 )
 """Lines that agents put around their summaries, and marks that say nothing."""
 _FILE_POINT = re.compile(
-    r"\A\W{0,4}(?P<path>(?:[\w@.~+-]{0,80}/){0,20}[\w@.+-]{1,80}\.\w{1,10})`?\*{0,2}(?P<rest>.*)"
+    r"\A[`*_\s\"']{0,4}(?P<path>(?:[\w@.~+-]{0,80}/){0,20}[\w@.+-]{1,80}\.\w{1,10})`?\*{0,2}(?P<rest>.*)"
 )
 _FILE_CHANGED = re.compile(
     r"\b(?:new|creat|modif|edit|updat|chang|add|delet|renam|rewr|fix)", re.IGNORECASE
@@ -185,6 +190,11 @@ def write_as_of(at_ms: int | None) -> str:
     except (OverflowError, OSError, ValueError):
         return ""
     return f"{AS_OF}{at:%H:%M} UTC, {at:%Y-%m-%d})\n\n"
+
+
+def limit_data_chars(n_other_chars: int) -> int:
+    """Give how many characters identifiers may take beside all others of a summary."""
+    return max(_MIN_DATA_CHARS, int(n_other_chars * MAX_DATA_SHARE / (1 - MAX_DATA_SHARE)))
 
 
 def mark_empty_sections(lines: Sequence[str]) -> str:
@@ -299,6 +309,8 @@ class _ForeignReader(msgspec.Struct):
     """What the tag around the lines says of files."""
     n_indent: int = 0
     """Of the last point that is not below another."""
+    is_named: bool = False
+    """Whether a heading names the point that the lines tell of."""
     is_fenced: bool = False
     is_users: bool = False
     """Whether the lines are the user's messages."""
@@ -325,14 +337,13 @@ class _ForeignReader(msgspec.Struct):
         if section is None and not level:
             return line
         is_below = self.level and level > self.level
-        if section is None:
-            self.section = self.section if is_below else "Work completed"
-        elif not (is_below and self.section == "Remaining"):
-            self.section = section
-            self.is_users = "message" in name.lower()
-        self.level = self.level if is_below else level
-        # What stands below the points of a section names one of them.
-        return name if is_below and section is None else (heading["rest"] or "").strip()
+        if is_below and (section is None or self.section == "Remaining"):
+            # What stands below the heading of a section names one of its points.
+            self.is_named = self.section == "Remaining"
+            return line.lstrip("# ")
+        self.section, self.level = section or "Work completed", level if section else 0
+        self.is_named, self.is_users = False, "message" in name.lower()
+        return (heading["rest"] or "").strip() if section else ""
 
     def _read_line(self, raw: str, line: str) -> None:
         n_indent = len(raw) - len(raw.lstrip())
@@ -340,7 +351,8 @@ class _ForeignReader(msgspec.Struct):
         if not body or body.strip("()").lower() in ("none", "n/a", "none currently"):
             return
         last = self.points[-1] if self.points else ("", "")
-        if self.section == "Errors and cures" == last[0] and n_indent > self.n_indent:
+        is_below = self.section == "Errors and cures" and n_indent > self.n_indent
+        if last[0] == self.section and (is_below or (self.is_named and line == raw.strip())):
             self.points[-1] = (last[0], gist(f"{last[1].rstrip(':')}: {body}", _MAX_POINT_CHARS))
             return
         self.n_indent = n_indent

@@ -12,7 +12,7 @@ from ullage.core.facts.pins import clean_pin
 from ullage.core.facts.replaced import apply_replaced
 from ullage.core.facts.summary_sections import AS_OF, LEFT_OUT, OPEN_REQUEST, read_previous_summary
 from ullage.core.facts.task_state import read_task_state
-from ullage.core.summary.data_lines import list_data_lines, list_data_sources
+from ullage.core.summary.data_lines import list_data_lines, list_data_sources, list_needed_lines
 from ullage.core.text.identifiers import find_identifiers
 from ullage.core.text.prose import collapse_spaces, gist, one_line
 from ullage.core.text.quotations import read_own_words
@@ -166,10 +166,10 @@ def _list_identifiers(items: Sequence[ContextItem], facts: Facts, limit: int) ->
         (sentence.text, sentence.n_item, 1.5 if sentence.is_user else 1.2)
         for sentence in facts.sentences[-_MAX_SPOKEN:]
     ]
-    sources = [*spoken, *list_data_sources(items)]
+    words = "\n".join(text for text, _, _ in spoken)
     seen: set[str] = set()
     replaced = facts.replaced
-    for line in list_data_lines(sources, "\n".join(text for text, _, _ in spoken)):
+    for line in (*list_data_lines(spoken, words), *list_needed_lines(items, words)):
         text = apply_replaced(one_line(collapse_spaces(line.text)), replaced)
         for kind, name in find_identifiers(text):
             if name in seen or not _is_exact(kind, name):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from ullage.core.change.tool_outputs import is_placeholder
+from ullage.core.facts.command_runs import unwrap_output
 from ullage.core.facts.tool_calls import list_new_texts
 from ullage.core.text import identifiers
 from ullage.core.text.quotations import read_quoted
@@ -118,24 +119,10 @@ def list_data_sources(items: Sequence[ContextItem]) -> Iterator[tuple[str, int, 
             if isinstance(block, ToolResult) and not is_placeholder(block):
                 for part in block.content:
                     if isinstance(part, Text):
-                        yield _unwrap(part.text), n_item, 1.0
+                        yield unwrap_output(part.text), n_item, 1.0
             elif isinstance(block, ToolCall):
                 yield "\n".join(list_new_texts(block)), n_item, 0.8
         if item.category != "system":
             yield read_speech(item, "harness", "pasted"), n_item, 1.0
         yield read_quoted(read_speech(item, "typed")), n_item, 1.3
         yield read_quoted(read_speech(item, "assistant"), is_agents=True), n_item, 1.3
-
-
-class _Output(msgspec.Struct, frozen=True):
-    output: str
-
-
-def _unwrap(text: str) -> str:
-    """Give what a command printed where the result is an object around it, as Codex's was."""
-    if not text.startswith('{"output":'):
-        return text
-    try:
-        return msgspec.json.decode(text, type=_Output).output
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return text

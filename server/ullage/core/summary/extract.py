@@ -15,6 +15,7 @@ from ullage.core.facts.summary_sections import (
     LEFT_OUT,
     OPEN_REQUEST,
     SECTION_NAMES,
+    limit_data_chars,
     write_as_of,
     write_sections,
 )
@@ -28,11 +29,6 @@ from ullage.core.text.wording import read_wording
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.tokens import Count
 
-MAX_DATA_SHARE = 0.15
-"""Share of a summary's characters that identifiers may take: docs/design/summaries.md,
-"Sections"."""
-_MIN_DATA_CHARS = 400
-"""What they may take of a short summary all the same; chosen."""
 _SPOKEN_SHARE = 0.85
 """Share of the budget for what was said and done; data has the rest at most."""
 _BULK_SHARE = 0.4
@@ -45,6 +41,9 @@ _FIRST = -1e12
 """Puts what matches the focus first in its section."""
 _SAME_SHARE = 0.8
 """Share of a line's words in another of about its size from which it says the same; chosen."""
+_SAME_CHARS_SHARE = 0.6
+"""Share of a line that is said already from which the rest is not worth a line; chosen."""
+_MAX_COMPARED_CHARS = 200
 _MIN_SAME_WORDS = 4
 _MIN_CONTAINED_CHARS = 12
 _MARKS = re.compile(r"[`*_\"“”'’‘]|[.。!…]+$")
@@ -122,7 +121,7 @@ class _SaidLines:
         words = read_wording(text).words
         if not is_listed and line.section != summary_lines.CONSTRAINTS:
             is_contained = len(text) >= _MIN_CONTAINED_CHARS and text in self._joined
-            if is_contained or self._is_reworded(words):
+            if is_contained or self._is_reworded(words) or self._holds_most(text):
                 return False
         self._texts.add(text)
         if not is_listed:
@@ -131,6 +130,12 @@ class _SaidLines:
                 self._lines_of.setdefault(word, []).append(len(self._words))
             self._words.append(words)
         return True
+
+    def _holds_most(self, text: str) -> bool:
+        """Tell whether a line that was taken is most of a text."""
+        return len(text) <= _MAX_COMPARED_CHARS and any(
+            len(taken) >= _SAME_CHARS_SHARE * len(text) and taken in text for taken in self._texts
+        )
 
     def _is_reworded(self, words: frozenset[str]) -> bool:
         figures = {word for word in words if any(map(str.isdigit, word))}
@@ -221,8 +226,7 @@ def _list_data(
     shown.update(word for line in kept for word in line.text.split())
     prose_room = int(room * _PROSE_SHARE)
     replaced = facts.replaced
-    n_spoken = sum(len(line.text) + 3 for line in kept)
-    n_chars = max(_MIN_DATA_CHARS, int(n_spoken * MAX_DATA_SHARE / (1 - MAX_DATA_SHARE)))
+    n_chars = limit_data_chars(sum(len(line.text) + 3 for line in kept))
     for at, line in enumerate(list_needed_lines(items, spoken)):
         if room < 8 or n_chars < 8:
             return

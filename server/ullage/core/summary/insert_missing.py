@@ -10,6 +10,7 @@ from ullage.core.facts.summary_sections import (
     LEFT_OUT,
     NONE,
     OPEN_REQUEST,
+    limit_data_chars,
     mark_empty_sections,
     remove_point_mark,
 )
@@ -60,7 +61,7 @@ def insert_missing(
     Pins and the rules that the user typed always go in; all else within a share of the
     summary's budget. Secrets are to be masked afterwards: what is put in is as it stood.
     """
-    inserted = _choose(audit.missing, budget_tokens, count)
+    inserted = _choose(audit.missing, budget_tokens, _count_data_room(summary), count)
     text = _drop_misplaced(summary, audit.misplaced) if audit.misplaced else summary
     text = insert_facts(text, inserted)
     chosen = set(inserted)
@@ -108,7 +109,15 @@ def measure_loss(
     )
 
 
-def _choose(missing: Iterable[Fact], budget_tokens: int, count: Count) -> tuple[Fact, ...]:
+def _count_data_room(summary: str) -> int:
+    """Count the characters that identifiers may still take of a summary."""
+    section = summary.partition(f"## {SECTION_OF['identifier']}\n")[2].partition("\n## ")[0]
+    return limit_data_chars(len(summary) - len(section)) - len(section)
+
+
+def _choose(
+    missing: Iterable[Fact], budget_tokens: int, n_data_chars: int, count: Count
+) -> tuple[Fact, ...]:
     """Choose what goes in, a line once for all the facts that it holds."""
     chosen: list[Fact] = []
     written: set[str] = set()
@@ -121,6 +130,10 @@ def _choose(missing: Iterable[Fact], budget_tokens: int, count: Count) -> tuple[
             room = max(MIN_EXTRA_TOKENS, budget_tokens // share)
             if not fact.is_required and n_used + n_line > room:
                 continue
+            if fact.kind == "identifier":
+                if len(line) + 1 > n_data_chars:
+                    continue
+                n_data_chars -= len(line) + 1
             n_used += 0 if fact.is_required else n_line
             written.add(line)
         chosen.append(fact)

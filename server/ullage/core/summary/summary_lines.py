@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 import msgspec
 
@@ -46,6 +47,8 @@ _MIN_OUTCOME_PRIORITY = 30
 """A shorter answer of lower priority only confirms: "Noted and recorded." Chosen."""
 _MIN_REPLY_CHARS = 4
 _MIN_TOLD_CHARS = 20
+_MAX_REMARKS = 6
+"""Points of one message that are neither results nor findings; more are an inventory. Chosen."""
 _MIN_REMARK_EXACT = 1.5
 """How exact a remark in the midst of the work must be to be worth a line; tried on sessions."""
 _FORMER = 1_000_000
@@ -224,12 +227,14 @@ def _list_choices(facts: Facts) -> Iterator[Line]:
 
 def _list_outcomes(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
     """Give of each answered request what came out, of the last one more."""
+    settled = {choice.text for choice in facts.choices}
+    settled.update(sentence.text for sentence in facts.sentences if sentence.kind == "open")
     for turn in facts.requests:
         if turn.fate != "answered":
             continue
         is_last = turn is facts.turns[-1]
         n_chars = _MAX_LAST_OUTCOME_CHARS if is_last else _MAX_OUTCOME_CHARS
-        outcome = _find_outcome(turn.answer, n_chars)
+        outcome = _find_outcome(turn.answer, n_chars, settled)
         weight = _rate_told(outcome, counts)
         if len(outcome) < _MIN_OUTCOME_CHARS and weight < _MIN_OUTCOME_PRIORITY:
             continue
@@ -251,12 +256,17 @@ def _rate_told(text: str, counts: Counter[str]) -> float:
     )
 
 
-def _find_outcome(answer: str, n_chars: int) -> str:
-    """Give the first sentences of an answer that say more than what is about to be done."""
+def _find_outcome(answer: str, n_chars: int, settled: AbstractSet[str]) -> str:
+    """Give the first sentences of an answer that say more than what is about to be done.
+
+    What is settled or open is told elsewhere.
+    """
     outcome = ""
     for sentence in cut_sentences(remove_bold(answer[:3000])):
         text = sentence.text
-        if len(text) <= 15 or text.endswith("?") or wording.is_intention(text.lower()):
+        if len(text) <= 15 or text.endswith(("?", ":", "？", "：")) or text in settled:
+            continue
+        if text.startswith("|") or wording.is_intention(text.lower()):
             continue
         if outcome and len(outcome) + len(text) >= n_chars:
             break
@@ -273,6 +283,7 @@ def _list_told(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
     decided = {choice.n_item for choice in facts.choices if not choice.is_user}
     spared = decided.union(facts.reports)
     n_sentences = len(facts.sentences)
+    n_remarks: Counter[int] = Counter()
     for at, sentence in enumerate(facts.sentences):
         if sentence.is_user or sentence.kind not in _KIND_PRIORITY:
             continue
@@ -281,6 +292,10 @@ def _list_told(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
         following = facts.sentences[at + 1] if at + 1 < n_sentences else None
         if not _is_result(sentence, following, exact, is_remark=sentence.n_item not in spared):
             continue
+        if sentence.kind == "other":
+            n_remarks[sentence.n_item] += 1
+            if n_remarks[sentence.n_item] > _MAX_REMARKS:
+                continue
         priority = _KIND_PRIORITY[sentence.kind] + 60 * exact
         priority += 120 * wording.score_rarity(sentence.wording.words, counts)
         if sentence.n_item in decided:
@@ -298,7 +313,7 @@ def _is_result(
 ) -> bool:
     """Tell whether a sentence of the agent's says what is, not what it is about to do."""
     text = sentence.text
-    if len(text) < _MIN_TOLD_CHARS or text.endswith((":", "：")):
+    if len(text) < _MIN_TOLD_CHARS or text.endswith((":", "：")) or text.startswith("|"):
         return False
     if wording.is_intention(text.lower()):
         return False
