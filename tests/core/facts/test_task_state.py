@@ -203,3 +203,25 @@ def test_task_tools_change_one_step_at_a_time() -> None:
         ("Parse", "done"),
         ("Print", "in progress"),
     ]
+
+
+def written(n: int, text: str) -> list[ContextItem]:
+    call = (f"w{n}", "write", {"path": "tasks.md", "content": text})
+    return [assistant("", [call]), tool_result("ok", f"w{n}", "write")]
+
+
+def test_a_task_file_counts_once_a_box_of_it_was_ticked() -> None:
+    boxes = "- [ ] T1 Parse\n- [ ] T2 Print\n- [{}] T3 Check\n- [ ] T4 Ship"
+    template = "- [ ] No words of implementation\n- [ ] Testable"
+    begun = (*written(1, template), *written(2, boxes.format(" ")), *written(3, "# Notes"))
+    assert facts_of(ASKED, *begun).tasks == ()
+    # What is behind the last box that was ticked comes first.
+    edit = ("e1", "edit", {"path": "tasks.md", "newText": "- [x] T3 Check"})
+    ticked = (*begun, assistant("", [edit]), tool_result("ok", "e1", "edit"))
+    assert open_texts(ASKED, *ticked, assistant("Checked.")) == ["T4 Ship"]
+    shown = tool_result(f"1\t{boxes.format('x')}", "r1", "read")
+    assert open_texts(ASKED, *begun, assistant("", [READ]), shown, assistant("Checked.")) == [
+        "T4 Ship"
+    ]
+    all_ticked = written(4, boxes.replace("[ ]", "[x]").format("x"))
+    assert open_texts(ASKED, *ticked, *all_ticked, assistant("All done.")) == []

@@ -9,12 +9,12 @@ from typing import TypeAlias
 import msgspec
 
 from ullage.core.facts.command_runs import CommandRun, JudgedRun, read_run, summarize_runs
-from ullage.core.facts.plan import Plan, Step
+from ullage.core.facts.plan import Plan, Step, TaskList
 from ullage.core.facts.replaced import Replacement, find_replacements
 from ullage.core.facts.requests import OpenRequest, Request, Requests
 from ullage.core.facts.summary_sections import OPEN_REQUEST, PreviousSummary, read_previous_summary
 from ullage.core.facts.thread import LONG_ANSWER_CHARS, SHORT_REPLY_CHARS, SpokenMessage
-from ullage.core.facts.tool_calls import read_call
+from ullage.core.facts.tool_calls import list_new_texts, read_call
 from ullage.core.text.prose import gist, remove_bold, split_sentences
 from ullage.core.text.quotations import mark_pasted, read_own_words
 from ullage.core.text.sentences import (
@@ -71,6 +71,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """The agent's own list of steps."""
     plan_item: int
     """The item that changed it last; negative where there is none."""
+    tasks: tuple[Step, ...]
+    """The boxes of the task file that the agent ticks."""
     pending_calls: tuple[tuple[str, str], ...]
     """Calls without a result: tool and arguments in short."""
     last_call: tuple[str, str] | None
@@ -131,6 +133,7 @@ class FactAccumulator(msgspec.Struct):
     touches: dict[str, FileTouch] = {}
     runs: list[JudgedRun] = []
     tools: dict[str, None] = {}
+    tasks: TaskList = msgspec.field(default_factory=TaskList)
     plan: Plan = msgspec.field(default_factory=Plan)
     calls: dict[str, Call] = {}
     last_call: Call | None = None
@@ -264,6 +267,9 @@ class FactAccumulator(msgspec.Struct):
             before = self.touches.pop(path, None)
             is_modified = touch.is_modified or (before is not None and before.is_modified)
             self.touches[path] = FileTouch(path=path, is_modified=is_modified, n_item=n_item)
+        if "[ ]" in call.arguments or "[x]" in call.arguments:
+            for text in list_new_texts(call):
+                self.tasks.read(text, n_item)
         command = None if facts.command is None else self.clean(facts.command)
         self.last_call = self.calls[call.call_id] = (call, command, paths)
 
@@ -284,7 +290,10 @@ class FactAccumulator(msgspec.Struct):
             run = read_run(name, shown, block, n_item) if name or shown else None
             if run is not None:
                 self.runs.append(run)
-            self.results += [part.text for part in block.content if isinstance(part, Text)]
+            texts = [part.text for part in block.content if isinstance(part, Text)]
+            for text in texts:
+                self.tasks.read(text, n_item)
+            self.results += texts
 
     def finish(self) -> Facts:
         """Give the facts of everything seen so far; more messages may follow."""
@@ -314,11 +323,9 @@ class FactAccumulator(msgspec.Struct):
             files=tuple(self.touches.values()),
             runs=summarize_runs(self.runs, self.clean),
             tools=tuple(self.tools),
-            plan=tuple(
-                Step(text=self.clean(step.text), state=step.state)
-                for step in self.plan.steps.values()
-            ),
+            plan=tuple(map(self._clean_step, self.plan.steps.values())),
             plan_item=self.plan.n_item,
+            tasks=tuple(map(self._clean_step, self.tasks.list_steps())),
             pending_calls=tuple(map(self._shorten_call, list(self.calls.values())[-_MAX_PENDING:])),
             last_call=self._shorten_call(self.last_call) if self.last_call else None,
             last_answer=self.last_answer,
@@ -328,6 +335,9 @@ class FactAccumulator(msgspec.Struct):
             times=tuple(self.times),
             messages=tuple(self.messages),
         )
+
+    def _clean_step(self, step: Step) -> Step:
+        return Step(text=self.clean(step.text), state=step.state)
 
     def _shorten_call(self, held: Call) -> tuple[str, str]:
         call, command, paths = held

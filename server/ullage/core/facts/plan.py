@@ -1,4 +1,4 @@
-"""The agent's own list of steps, as its plan tools write it.
+"""The agent's own list of steps, as its plan tools write it, or a task file with boxes.
 
 Some agents write the whole list at each call (TodoWrite, `update_plan`, todowrite, write_todos),
 Claude Code's task tools add and change one step at a time.
@@ -24,6 +24,8 @@ _GONE = ("cancelled", "canceled", "deleted")
 _LISTS = ("todos", "plan", "items", "tasks")
 _TEXTS = ("content", "step", "subject", "text", "title", "description")
 """Keys of a call's arguments: of the list, and of a step's words."""
+_BOX = re.compile(r"^[ \t\d→|+:]{0,20}[-*+] \[([ xX])\] (\S[^\n]{2,300})", re.MULTILINE)
+"""A point with a box, behind the number of its line or the sign of a diff."""
 _NUMBER = re.compile(r"#(\d{1,9})\b")
 
 
@@ -107,3 +109,39 @@ class Plan(msgspec.Struct):
                 del self.steps[change.changed_id]
             else:
                 self.steps[change.changed_id] = Step(text=text, state=change.state)
+
+
+class TaskList(msgspec.Struct):
+    """Boxes of task files, as they were shown and ticked: a list counts once a box of it was ticked.
+
+    Templates and checklists have boxes too, which nobody works by.
+    """
+
+    boxes: dict[str, bool] = {}
+    """Whether each is ticked, by its words, in the order of the file."""
+    lists: dict[str, int] = {}
+    """The list of each box: boxes that stood in one text are of one list."""
+    ticked: dict[int, int] = {}
+    """The item of the last box that was ticked, by list."""
+
+    def read(self, text: str, n_item: int) -> None:
+        """Take the boxes of what was shown or written."""
+        if "[ ]" not in text and "[x]" not in text and "[X]" not in text:
+            return
+        found = [(match[2].strip(), match[1] != " ") for match in _BOX.finditer(text)]
+        known = (self.lists[words] for words, _ in found if words in self.lists)
+        n_list = next(known, len(self.lists))
+        for words, is_ticked in found:
+            if is_ticked and self.boxes.get(words) is False:
+                self.ticked[self.lists[words]] = n_item
+            self.boxes[words] = is_ticked
+            self.lists.setdefault(words, n_list)
+
+    def list_steps(self) -> Iterator[Step]:
+        """Give the boxes of the list that was ticked last."""
+        if not self.ticked:
+            return
+        newest = max(self.ticked, key=lambda n_list: self.ticked[n_list])
+        for words, is_ticked in self.boxes.items():
+            if self.lists[words] == newest:
+                yield Step(text=words, state="done" if is_ticked else "pending")

@@ -23,6 +23,8 @@ _MAX_QUOTE_CHARS = 240
 _MIN_QUOTE_CHARS = 40
 """A shorter announcement is quoted with the sentence before it: "Let me fix this." Chosen."""
 _MIN_TOPIC_CHARS = 30
+_MAX_TASKS = 6
+"""Boxes of a task file that are listed: it may have a hundred. Chosen."""
 _MIN_POINT_WORDS = 2
 _MAX_ITEM_CHARS = 300
 FAILING = "failing: "
@@ -133,7 +135,7 @@ def _find_next_step(facts: Facts, open_requests: Sequence[Request]) -> Quote | N
 
 def _find_offered_step(facts: Facts) -> Quote | None:
     """Find the first step of the plan or of the last report that is left where a turn ended."""
-    for step in _list_current_steps(facts):
+    for step in (*_list_current_steps(facts), *_list_tasks(facts)):
         return Quote(text=gist(step.text, _MAX_QUOTE_CHARS), by="plan")
     for sentence in _list_said_open(facts):
         if sentence.n_item == facts.last_answer_item:
@@ -163,6 +165,14 @@ def _list_current_steps(facts: Facts) -> list[Step]:
     return [step for step in facts.plan if step.state != "done"] if is_current else []
 
 
+def _list_tasks(facts: Facts) -> list[Step]:
+    """List what comes next in the task file that the agent ticks: behind the last box ticked."""
+    left = [at for at, step in enumerate(facts.tasks) if step.state != "done"]
+    last = max((at for at, step in enumerate(facts.tasks) if step.state == "done"), default=-1)
+    following = [at for at in left if at > last]
+    return [facts.tasks[at] for at in (following or left)[:_MAX_TASKS]]
+
+
 def _list_open_items(
     facts: Facts, open_requests: Sequence[Request], question: str
 ) -> Iterator[OpenItem]:
@@ -184,6 +194,8 @@ def _list_all_open(
     for step in _list_current_steps(facts):
         state = "in progress" if step.state == "in progress" else "planned"
         yield OpenItem(text=step.text, state=state, n_item=facts.plan_item)
+    for step in _list_tasks(facts):
+        yield OpenItem(text=step.text, state="planned", n_item=facts.n_items)
     begin = _find_last_begin(facts)
     for run in facts.failing_checks:
         if run.n_item > begin:
