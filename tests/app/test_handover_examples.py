@@ -229,7 +229,7 @@ def test_a_checkpoint_of_a_trip_is_what_the_next_agent_needs(places: Places) -> 
     assert ("agent", True) in [(role, "Tokyo" in gist) for role, gist in gists]
     assert "visa" in gists[-1][1]
     assert holds(checkpoint.open_items, "visa")
-
+    assert holds(checkpoint.open_items, "Hotel or hostel")
     assert not holds(checkpoint.open_items, "Belgrade")
     assert holds(checkpoint.learnings, "price-sensitive", "ask me about the budget")
 

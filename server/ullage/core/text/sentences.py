@@ -18,6 +18,7 @@ from ullage.core.text.wording import (
     OPEN_POINTS,
     REASONS,
     STRONG_RULES,
+    UNDECIDED,
     WEAK_RULES,
     Wording,
     has_marker,
@@ -127,6 +128,8 @@ def read_agent_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
 def _user_kind(piece: RawSentence, wording: Wording) -> Kind | None:
     if not wording.words:
         return None
+    if has_marker(wording, UNDECIDED):
+        return "open"
     strength = rule_strength(wording)
     if strength == _CLEAR or (strength and not piece.is_heading):
         return "rule"

@@ -20,7 +20,7 @@ Table: TypeAlias = Literal[
     "strong_rules", "weak_rules", "absolutes", "rule_headings", "complaints", "negations",
     "exclusions", "reversals", "choices", "pick_verbs", "reasons", "open_points", "deferrals",
     "done", "findings", "dead_ends", "intentions", "empty_stems", "doing_stems", "abbreviations",
-    "own_facts", "lead_ins", "locations", "momentary", "lessons",
+    "undecided", "own_facts", "lead_ins", "locations", "momentary", "lessons",
 ]  # fmt: skip
 
 

@@ -105,6 +105,7 @@ CHOICES = word_list("choices")
 REASONS = word_list("reasons")
 OPEN_POINTS = word_list("open_points")
 DEFERRALS = word_list("deferrals")
+UNDECIDED = word_list("undecided")
 DONE = word_list("done")
 FINDINGS = word_list("findings")
 DEAD_ENDS = word_list("dead_ends")
@@ -114,7 +115,7 @@ AGENT_MARKERS = join_lists(CHOICES, OPEN_POINTS, DONE, FINDINGS)
 """What an agent's sentence must have to be anything but a remark."""
 _MARKED = join_lists(
     STRONG_RULES, WEAK_RULES, COMPLAINTS, CHOICES, REASONS, OPEN_POINTS, DEFERRALS, DONE, FINDINGS,
-    DEAD_ENDS, MOMENTARY, LESSONS,
+    DEAD_ENDS, MOMENTARY, LESSONS, UNDECIDED,
 ).words  # fmt: skip
 """The words of all tables, and those that their phrases begin with."""
 _INTENTIONS = (
