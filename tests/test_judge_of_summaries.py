@@ -97,3 +97,21 @@ def test_a_line_is_cut_where_its_session_goes_on_with_the_word() -> None:
     assert not is_cut("Please move the export of…", session)
     assert not is_cut("asked: move the export of invoices", session)
     assert not is_cut("輸出をキューに移して…", session)
+
+
+def test_labels_of_recorded_sessions_hold_no_words_of_theirs() -> None:
+    folder = Path(label.__file__).parent / "labels"
+    files = sorted(folder.glob("*/*.json"))
+    assert {file.parent.name for file in files} == {"heldout", "tuned"}
+    for file in files:
+        labels = label.read_labels(file)
+        assert labels.session == file.stem
+        assert labels.source is not None
+        for item in labels.items:
+            assert item.kind in {"topic", "next", *label.KINDS.values()}
+            assert item.quotes or item.kind == "next", file.stem
+            assert not item.what
+            for quote in item.quotes:
+                assert not quote.text
+                assert quote.line > 0
+                assert quote.length > 0
