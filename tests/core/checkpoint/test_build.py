@@ -157,7 +157,7 @@ def test_what_was_captured_and_is_out_of_sight_is_taken_over() -> None:
 
 
 def test_a_captured_reply_that_the_context_shows_counts_once() -> None:
-    talk = (user("Plan it."), assistant("Plan. " * 100), user("the small one"))
+    talk = (user("Plan it."), assistant("Plan. " * 100 + "Which plan?"), user("the small one"))
     at_ms = BEGIN_MS + 120_000
     state = WorkingState(
         decisions=Decisions(
@@ -165,7 +165,7 @@ def test_a_captured_reply_that_the_context_shows_counts_once() -> None:
         )
     )
     assert [one.what for one in built(context_of(*talk), None, state).decisions] == [
-        "the small one"
+        "the small one (in reply to: Which plan?)"
     ]
 
 

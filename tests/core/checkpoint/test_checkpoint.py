@@ -79,9 +79,9 @@ def test_a_split_turn_is_interrupted_in_its_last_call() -> None:
     assert built(user("go"), CALL).working.last_tool_call is None
 
 
-def test_a_short_reply_to_a_long_answer_is_a_decision() -> None:
-    found = built(user("Plan it."), assistant("Plan. " * 100), user("好的，第二个"))
-    assert [one.what for one in found.decisions] == ["好的，第二个"]
+def test_an_approval_is_a_decision_with_what_it_approves() -> None:
+    found = built(user("Plan it."), assistant("Plan. " * 100 + "Then the test."), user("好的"))
+    assert [one.what for one in found.decisions] == ["Then the test. (approved: 好的)"]
     assert found.decisions[0].when == "2026-02-02T02:43:00Z"
 
 

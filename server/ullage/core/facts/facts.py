@@ -8,13 +8,14 @@ from typing import TypeAlias
 
 import msgspec
 
+from ullage.core.facts.choices import Choice, Dialog, read_answers, write_answer
 from ullage.core.facts.command_runs import CommandRun, JudgedRun, read_run, summarize_runs
 from ullage.core.facts.plan import Plan, Step, TaskList
 from ullage.core.facts.replaced import Replacement, find_replacements
 from ullage.core.facts.requests import OpenRequest, Request, Requests
 from ullage.core.facts.summary_sections import OPEN_REQUEST, PreviousSummary, read_previous_summary
-from ullage.core.facts.thread import LONG_ANSWER_CHARS, SHORT_REPLY_CHARS, SpokenMessage
-from ullage.core.facts.tool_calls import list_new_texts, read_call
+from ullage.core.facts.thread import SpokenMessage
+from ullage.core.facts.tool_calls import list_new_texts, read_call, read_plan_title
 from ullage.core.text.prose import gist, remove_bold, split_sentences
 from ullage.core.text.quotations import mark_pasted, read_own_words
 from ullage.core.text.sentences import (
@@ -25,24 +26,15 @@ from ullage.core.text.sentences import (
 from ullage.core.text.wording import is_directive, is_intention, read_wording
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Text, ToolCall, ToolResult, result_text
-from ullage.core.transcript.speech import read_speech
+from ullage.core.transcript.speech import list_speech, read_speech
 
 _MAX_PENDING = 5
 _MAX_PASTED_CHARS = 200
 """Of a message that only quotes, to name it; chosen."""
-_SETTLING_KINDS = ("rule", "choice")
-_REPLY_KINDS = ("statement", *_SETTLING_KINDS)
+_MAX_REPLY_CHARS = 100
+"""A reply of more may ask for something too; chosen."""
 Call: TypeAlias = tuple[ToolCall, str | None, tuple[str, ...]]
 """A call, the command line that it runs if any, and the paths that it touches."""
-
-
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    text: str
-    is_user: bool
-    is_guessed: bool
-    """Whether only its place speaks for it: a short reply to a long answer."""
-    n_item: int
-    at_ms: int | None
 
 
 class FileTouch(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,7 +120,9 @@ class FactAccumulator(msgspec.Struct):
     quoted."""
     previous: list[PreviousSummary] = []
     sentences: list[Sentence] = []
-    replies: list[Choice] = []
+    choices: list[Choice] = []
+    """Those that answer something; the others are among the sentences."""
+    dialog: Dialog = msgspec.field(default_factory=Dialog)
     requests: Requests = msgspec.field(default_factory=Requests)
     touches: dict[str, FileTouch] = {}
     runs: list[JudgedRun] = []
@@ -187,34 +181,38 @@ class FactAccumulator(msgspec.Struct):
         self.previous.append(PreviousSummary(is_ours=summary.is_ours, lines=lines))
 
     def _read_user(self, item: ContextItem, n_item: int) -> None:
-        prose = read_own_words(self.clean(read_speech(item, "typed")))
+        answers = [
+            answer
+            for block in item.message.blocks
+            if isinstance(block, ToolResult)
+            for answer in read_answers(block)
+        ]
+        for answer in answers:
+            self._add_choice(self.clean(write_answer(answer)), item, n_item)
+        typed = [s.text for s in list_speech(item, with_results=False) if s.speaker == "typed"]
+        refusals = [answer.text for answer in answers if not answer.question]
+        prose = read_own_words(self.clean("\n".join((*refusals, *typed))))
         if not prose:
-            self._read_paste(item, n_item)
+            if typed or not answers:
+                self._read_paste(item, n_item)
             return
         self.messages.append(SpokenMessage(is_user=True, text=prose))
         sentences = read_user_sentences(prose, n_item)
-        n_chars, answer = len(prose), self.last_answer
-        is_short = len(answer) > LONG_ANSWER_CHARS and n_chars < SHORT_REPLY_CHARS
-        question = find_last_question(answer) if n_chars < 4 * SHORT_REPLY_CHARS else ""
-        is_reply = bool(sentences) and all(s.kind in _REPLY_KINDS for s in sentences)
-        if is_reply and (question or is_short):
-            chosen = " ".join(s.text for s in sentences if s.kind != "rule") or prose
-            text = gist(chosen, 200) + (f" (in reply to: {question})" if question else "")
-            self.replies.append(
-                Choice(
-                    text=text,
-                    is_user=True,
-                    is_guessed=not question,
-                    n_item=n_item,
-                    at_ms=item.at_ms,
-                )
+        reply = "" if refusals else self.dialog.read_reply(prose, sentences)
+        if reply:
+            self._add_choice(reply, item, n_item)
+            # What it settles stands there alone, but for rules and what else is asked.
+            sentences = tuple(
+                s
+                for s in sentences
+                if s.kind == "rule" or (s.kind != "choice" and len(prose) > _MAX_REPLY_CHARS)
             )
-        if is_reply and question:
-            # The rule stays among the rules too; what it answers stands here alone.
-            sentences = tuple(s for s in sentences if s.kind == "rule")
         self.sentences += sentences
         is_aside = item.category == "tool results" and not item.queued
         self._ask(OpenRequest(sentences, prose, n_item, item.at_ms, is_aside=is_aside))
+
+    def _add_choice(self, text: str, item: ContextItem, n_item: int) -> None:
+        self.choices.append(Choice(text=text, is_user=True, n_item=n_item, at_ms=item.at_ms))
 
     def _read_paste(self, item: ContextItem, n_item: int) -> None:
         """Read a message of a person that says nothing itself: what it shows is the request."""
@@ -243,6 +241,7 @@ class FactAccumulator(msgspec.Struct):
             self.messages.append(SpokenMessage(is_user=False, text=text))
         sentences = read_agent_sentences(text, n_item)
         self.sentences += [s for s in sentences if not self._is_copied(s)]
+        self.dialog.hear(said, text)
         self.last_answer, self.last_answer_item = text, n_item
         if not calls:
             ends = item.message.ends_turn
@@ -280,6 +279,8 @@ class FactAccumulator(msgspec.Struct):
             if not isinstance(block, ToolResult):
                 continue
             call, command, paths = self.calls.pop(block.call_id, (None, None, ()))
+            if call is not None and not block.is_error and (title := read_plan_title(call)):
+                self._add_choice(self.clean(f"plan approved: {title}"), item, n_item)
             name = self.clean(block.name or (call.name if call else ""))
             if call is None and name:
                 self.tools[name] = None
@@ -302,14 +303,13 @@ class FactAccumulator(msgspec.Struct):
             Choice(
                 text=s.text,
                 is_user=s.is_user,
-                is_guessed=False,
                 n_item=s.n_item,
                 at_ms=self.times[s.n_item],
             )
             for s in self.sentences
             if s.kind == "choice"
         ]
-        choices = sorted(choices + self.replies, key=lambda choice: choice.n_item)
+        choices = sorted(choices + self.choices, key=lambda choice: choice.n_item)
         is_ended = self.requests.is_answered and self.requests.is_end
         return Facts(
             previous=tuple(self.previous),

@@ -8,6 +8,7 @@ from typing import cast
 import msgspec
 
 from ullage.core.facts.plan import PlanChange, read_plan_change
+from ullage.core.text.prose import remove_list_mark
 from ullage.core.transcript.entries import ToolCall
 
 _PATH_KEYS = frozenset(
@@ -28,6 +29,8 @@ SHELLS = frozenset(
     "run_terminal_cmd run_shell_command powershell sh container.exec".split()
 )
 """Tools that run a command line, in the naming of pi, Claude Code, Codex, Gemini and opencode."""
+_PLAN_TOOL = "exitplanmode"
+"""Puts a plan before the user, in Claude Code and Gemini; its result says that it was approved."""
 _PATCHED = re.compile(r"^\*\*\* (Update|Add|Delete) File: (\S[^\n]{0,300})", re.MULTILINE)
 _REDIRECT = re.compile(r"(?<![<>&\d=-])>{1,2}\s{0,3}([\w./~@+-]{1,300})")
 _PIECE_END = re.compile(r"&&|\|\||[;|\n]")
@@ -80,6 +83,14 @@ def _read_call(full_name: str, call_arguments: str) -> CallFacts:
     if (plan := read_plan_change(name, arguments)) is not None:
         return CallFacts(touches=(), command=None, plan=plan)
     return CallFacts(touches=tuple(_path_touches(name, arguments)), command=None)
+
+
+def read_plan_title(call: ToolCall) -> str:
+    """Give the first line of a plan that a call puts before the user; else nothing."""
+    if call.name.lower().replace("_", "") != _PLAN_TOOL:
+        return ""
+    plan = _decode(call.arguments).get("plan")
+    return remove_list_mark(plan.strip().partition("\n")[0]) if isinstance(plan, str) else ""
 
 
 def read_file_read(call: ToolCall) -> FileRead | None:

@@ -151,7 +151,7 @@ def _list_open_items(facts: Facts) -> Iterator[Fact]:
 
 
 def _list_decisions(facts: Facts) -> Iterator[Fact]:
-    chosen = [gist(choice.text, 420) for choice in facts.choices if not choice.is_guessed]
+    chosen = [gist(choice.text, 420) for choice in facts.choices]
     newest_first = reversed([*facts.previous_lines("Decisions"), *chosen])
     yield from _list_points("decision", newest_first)
 

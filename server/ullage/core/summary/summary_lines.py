@@ -216,8 +216,6 @@ def _list_rules(facts: Facts) -> Iterator[Line]:
 def _list_choices(facts: Facts) -> Iterator[Line]:
     n_choices = len(facts.choices)
     for at, choice in enumerate(facts.choices):
-        if choice.is_guessed:
-            continue
         base = 870.0 if choice.is_user else 640.0
         priority = (
             base + 60 * (at + 1) / n_choices + 30 * identifiers.score_identifiers(choice.text) / 6

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -12,15 +13,19 @@ from ullage.core.text.word_lists import WordList, word_list
 from ullage.core.text.wording import (
     AGENT_MARKERS,
     CHOICES,
+    CONTRASTS,
+    DECISION_HEADINGS,
     DEFERRALS,
     DONE,
     FINDINGS,
     OPEN_POINTS,
     REASONS,
+    RESOLVES,
+    RULE_HEADINGS,
     STRONG_RULES,
     UNDECIDED,
-    WEAK_RULES,
     Wording,
+    begins_with,
     has_marker,
     is_intention,
     read_wording,
@@ -32,17 +37,20 @@ Kind: TypeAlias = Literal[
 ]
 
 _PICK_VERBS = word_list("pick_verbs")
-_RULE_HEADINGS = word_list("rule_headings")
+_SUGGESTIONS = word_list("suggestions")
+_OFFERS = word_list("offers")
 _BULK_PIECES = 25
 """A user's message of more sentences, below headings, is a document in part; chosen."""
 _BULK_EDGE = 3
 """Sentences at either end of such a message that are taken as typed; chosen."""
-_CLEAR = 2
+_CLEAR, _WEAK = 2, 1
 _STEM_CHARS = 4
 """Characters compared of a word that can be inflected; chosen."""
 _EMPTY_STEMS = word_list("empty_stems").words
 _DOING_STEMS = word_list("doing_stems").words
 """Beginnings of the verbs of doing and of the words around them."""
+_UNSPACED_RUN = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,40}")
+"""Thai, Japanese, Chinese, Korean."""
 _FILE_NAME = re.compile(r"(?<![\w./-])[\w./-]{1,200}\.[A-Za-z][A-Za-z0-9]{0,5}(?![\w/])")
 _MARKDOWN_HEADING = re.compile(r"^#{1,6} \S", re.MULTILINE)
 _HIDDEN = "\ufffc"
@@ -74,12 +82,16 @@ def read_user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
     sentences: list[Sentence] = []
     under: Kind | None = None
     pieces = list(cut_sentences(text))
+    weak: set[str] = set()
     is_document = len(pieces) > _BULK_PIECES and len(_MARKDOWN_HEADING.findall(text)) > 1
     for at, piece in enumerate(pieces):
         wording = read_wording(piece.text)
-        kind = _user_kind(piece, wording)
-        if kind is None:
+        if not wording.words:
             continue
+        strength = rule_strength(wording)
+        kind = _user_kind(piece, wording, strength)
+        if strength == _WEAK and kind != "question" and not piece.is_heading:
+            weak.add(piece.text)
         under = _list_kind(piece, wording, under)
         if under is not None and piece.is_listed and not piece.is_heading:
             kind = under
@@ -92,7 +104,17 @@ def read_user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
             wording=wording,
         )
         _add(sentences, sentence, piece)
-    return tuple(sentences)
+    return _join_weak_rules(sentences, weak)
+
+
+def _join_weak_rules(sentences: Sequence[Sentence], weak: AbstractSet[str]) -> tuple[Sentence, ...]:
+    """Take what may be a rule as one where it stands beside a rule."""
+    joined = list(sentences)
+    for at in (*range(len(joined)), *reversed(range(len(joined)))):
+        beside = joined[max(at - 1, 0) : at + 2]
+        if joined[at].text in weak and any(other.kind == "rule" for other in beside):
+            joined[at] = msgspec.structs.replace(joined[at], kind="rule")
+    return tuple(joined)
 
 
 @lru_cache(maxsize=MAX_CACHED)
@@ -125,24 +147,29 @@ def read_agent_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
     return tuple(sentences)
 
 
-def _user_kind(piece: RawSentence, wording: Wording) -> Kind | None:
-    if not wording.words:
-        return None
+def _user_kind(piece: RawSentence, wording: Wording, strength: int) -> Kind:
     if has_marker(wording, UNDECIDED):
         return "open"
-    strength = rule_strength(wording)
-    if strength == _CLEAR or (strength and not piece.is_heading):
+    if strength == _CLEAR:
         return "rule"
     if wording.lower.rstrip(" \"')").endswith(("?", "？", "؟")):
-        return "question"
-    is_pick = wording.first in _PICK_VERBS.words or wording.lower.startswith(_PICK_VERBS.fragments)
-    if is_pick or has_marker(wording, CHOICES):
+        return "choice" if has_marker(wording, _SUGGESTIONS) else "question"
+    if piece.is_heading:
+        return "statement"
+    if begins_with(piece.text, _PICK_VERBS) or _takes_way(wording):
         return "choice"
     return "open" if has_marker(wording, DEFERRALS) else "statement"
 
 
+def _takes_way(wording: Wording) -> bool:
+    """Tell whether a speaker takes a way upon themselves, or one against another."""
+    if wording.lower.partition(":")[0] in DECISION_HEADINGS.words and ":" in wording.lower:
+        return True
+    is_own = has_marker(wording, RESOLVES) and not has_marker(wording, _OFFERS)
+    return is_own and (has_marker(wording, CHOICES) or has_marker(wording, CONTRASTS))
+
+
 _AGENT_KINDS: tuple[tuple[WordList, Kind], ...] = (
-    (CHOICES, "choice"),
     (OPEN_POINTS, "open"),
     (DONE, "done"),
     (FINDINGS, "finding"),
@@ -152,15 +179,15 @@ _AGENT_KINDS: tuple[tuple[WordList, Kind], ...] = (
 
 def _agent_kind(wording: Wording) -> Kind:
     lower = wording.lower
-    if is_intention(lower) and not (
-        "because" in wording.words or "instead of" in lower or "rather than" in lower
-    ):
-        return "other"
     if lower.startswith(("[ ]", "[x]")):
         return "done" if lower[1] == "x" else "open"
     if lower.endswith("?"):
         return "question"
     if not has_marker(wording, AGENT_MARKERS):
+        return "other"
+    if _takes_way(wording):
+        return "choice"
+    if is_intention(lower):
         return "other"
     for table, kind in _AGENT_KINDS:
         if has_marker(wording, table):
@@ -174,21 +201,13 @@ def _list_kind(piece: RawSentence, wording: Wording, under: Kind | None) -> Kind
         return under if piece.is_listed else None
     if len(wording.words) > 12:
         return None
-    if any(has_marker(wording, rules) for rules in (STRONG_RULES, WEAK_RULES)) or _names_rules(
-        wording
-    ):
+    if has_marker(wording, STRONG_RULES) or has_marker(wording, RULE_HEADINGS):
         return "rule"
     if has_marker(wording, OPEN_POINTS):
         return "open"
-    if has_marker(wording, CHOICES) or "decisions" in wording.words:
+    if has_marker(wording, DECISION_HEADINGS):
         return "choice"
     return "done" if has_marker(wording, DONE) else None
-
-
-def _names_rules(wording: Wording) -> bool:
-    return not wording.words.isdisjoint(_RULE_HEADINGS.words) or any(
-        fragment in wording.lower for fragment in _RULE_HEADINGS.fragments
-    )
 
 
 def _add(sentences: list[Sentence], sentence: Sentence, piece: RawSentence) -> None:
@@ -203,13 +222,10 @@ def _add(sentences: list[Sentence], sentence: Sentence, piece: RawSentence) -> N
 
 
 def _is_reason(sentence: Sentence, before: Sentence) -> bool:
-    kind, lower = sentence.kind, sentence.wording.lower
+    kind = sentence.kind
     if before.kind not in ("rule", "choice") or kind in ("rule", "question", "choice", "open"):
         return False
-    is_reason = sentence.wording.first in REASONS.words or (
-        not lower.isascii() and lower.startswith(REASONS.fragments)
-    )
-    return is_reason and len(before.text) + len(sentence.text) < 500
+    return begins_with(sentence.text, REASONS) and len(before.text) + len(sentence.text) < 500
 
 
 def find_open_points(
@@ -241,6 +257,28 @@ def _is_edited_later(sentence: Sentence, changed: Mapping[str, int]) -> bool:
         return False
     later = {path.rsplit("/", 1)[-1] for path, n in changed.items() if n > sentence.n_item}
     return all(name.rsplit("/", 1)[-1] in later for name in named)
+
+
+def count_shared_words(first: str, second: str) -> int:
+    """Count the telling words that two texts share, by their beginnings.
+
+    Where words do not stand apart, three pairs of characters count as a word.
+    """
+    words, pairs = _telling_stems(first)
+    other_words, other_pairs = _telling_stems(second)
+    return len(words & other_words) + len(pairs & other_pairs) // 3
+
+
+def _telling_stems(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    wording = read_wording(text)
+    runs: list[str] = _UNSPACED_RUN.findall(wording.lower) if wording.is_unspaced else []
+    pairs = frozenset(run[at : at + 2] for run in runs for at in range(len(run) - 1))
+    stems = frozenset(
+        word[:_STEM_CHARS]
+        for word in wording.words
+        if (len(word) >= _STEM_CHARS or word.isdecimal()) and not _UNSPACED_RUN.search(word)
+    )
+    return stems - _EMPTY_STEMS, pairs
 
 
 def _content_stems(wording: Wording) -> frozenset[str]:

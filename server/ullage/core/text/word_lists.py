@@ -5,23 +5,30 @@ count at once, as sessions mix them. The lists only sort sentences into sections
 no list has a word of is still kept as something that the user said.
 """
 
+import re
+from collections.abc import Iterable
 from functools import cache
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
 from ullage.data.packaged import read_packaged
 
+_CLAUSE_BEGIN = r"(?:\A|(?<=[\s,，、。；;:：!！?？(（「\"'-]))"
+_WORD_END = r"(?=\Z|[\s,，、。．.；;:：!！?？)）」\"'~…])"
 LANGUAGES = tuple(
     "en de fr es pt it nl pl cs ru uk bg sr hr sv da nb fi tr hu ro el id vi tl ar he fa hi"
     " zh ja ko th".split()
 )
 Table: TypeAlias = Literal[
-    "strong_rules", "weak_rules", "absolutes", "rule_headings", "complaints", "negations",
-    "exclusions", "reversals", "choices", "pick_verbs", "reasons", "open_points", "deferrals",
-    "done", "findings", "dead_ends", "intentions", "empty_stems", "doing_stems", "abbreviations",
-    "undecided", "own_facts", "lead_ins", "locations", "momentary", "lessons",
+    "strong_rules", "weak_rules", "rule_headings", "remarks", "complaints", "negations",
+    "exclusions", "reversals", "choices", "contrasts", "resolves", "decision_headings",
+    "pick_verbs", "approvals", "nods", "objections", "suggestions", "offers", "reasons",
+    "open_points", "deferrals", "done", "findings", "dead_ends", "intentions", "empty_stems",
+    "doing_stems", "abbreviations", "undecided", "own_facts", "lead_ins", "locations",
+    "momentary", "lessons",
 ]  # fmt: skip
+TABLES: tuple[Table, ...] = get_args(Table)
 
 
 class Language(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -41,8 +48,8 @@ class WordList(msgspec.Struct, frozen=True, kw_only=True):
     """Phrases by their first word, which spares most searches for them."""
     heads: frozenset[str]
     """These first words."""
-    fragments: tuple[str, ...]
-    """For scripts that put no spaces between words."""
+    fragments: re.Pattern[str] | None
+    """For scripts that put no spaces between words; None without any."""
 
 
 @cache
@@ -71,8 +78,19 @@ def word_list(table: Table) -> WordList:
         words=frozenset(words),
         phrases=phrases,
         heads=frozenset(phrases),
-        fragments=tuple(fragments),
+        fragments=compile_fragments(fragments),
     )
+
+
+def compile_fragments(entries: Iterable[str]) -> re.Pattern[str] | None:
+    """Join parts of text into one pattern: `^` begins a clause in it, `$` ends a word."""
+    parts = [
+        (_CLAUSE_BEGIN if entry.startswith("^") else "")
+        + re.escape(entry.strip("^$"))
+        + (_WORD_END if entry.endswith("$") else "")
+        for entry in entries
+    ]
+    return re.compile("|".join(parts)) if parts else None
 
 
 def list_entries(table: Table, *, has_spaces: bool = True) -> tuple[str, ...]:

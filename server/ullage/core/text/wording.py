@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import msgspec
 
-from ullage.core.text.word_lists import WordList, list_entries, word_list
+from ullage.core.text.word_lists import TABLES, WordList, list_entries, word_list
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _PARTED = bytes(n if chr(n).isalnum() or chr(n) == "'" else ord(" ") for n in range(128)).ljust(256)
@@ -83,25 +83,66 @@ def has_marker(sentence: Wording, table: WordList) -> bool:
     if not words.isdisjoint(table.heads):
         for head in words & table.heads:
             for phrase in table.phrases[head]:
-                if phrase in lower:
+                if _holds_phrase(lower, phrase):
                     return True
-    return sentence.is_unspaced and any(fragment in lower for fragment in table.fragments)
+    fragments = table.fragments if sentence.is_unspaced else None
+    return fragments is not None and fragments.search(lower) is not None
+
+
+def begins_with(text: str, table: WordList) -> bool:
+    """Tell whether a text begins with one of the table's words, phrases or fragments."""
+    lower = text[:100].lower().replace("’", "'").lstrip(" \t\n-*•\"'`(")
+    first = _WORD.match(lower)
+    if first is not None and first[0] in table.words:
+        return True
+    if first is not None and any(
+        lower.startswith(phrase) and _is_word_end(lower, len(phrase))
+        for phrase in table.phrases.get(first[0], ())
+    ):
+        return True
+    return table.fragments is not None and table.fragments.match(lower) is not None
+
+
+def _holds_phrase(lower: str, phrase: str) -> bool:
+    """Tell whether a phrase stands in a text as whole words; `*` leaves its last one open."""
+    searched = phrase.rstrip("*")
+    at = lower.find(searched)
+    while at >= 0:
+        is_begun = at == 0 or not lower[at - 1].isalnum()
+        end = at + len(searched)
+        if is_begun and (searched != phrase or _is_word_end(lower, end)):
+            return True
+        at = lower.find(searched, end)
+    return False
+
+
+def _is_word_end(lower: str, end: int) -> bool:
+    return not lower[end : end + 1].isalnum()
 
 
 def join_lists(*tables: WordList) -> WordList:
     """Join tables into one that is quick to say no: a phrase's first word is enough."""
     words = frozenset(word for table in tables for word in (*table.words, *table.phrases))
-    fragments = tuple(fragment for table in tables for fragment in table.fragments)
-    return WordList(words=words, phrases={}, heads=frozenset(), fragments=fragments)
+    patterns = [table.fragments.pattern for table in tables if table.fragments is not None]
+    return WordList(
+        words=words,
+        phrases={},
+        heads=frozenset(),
+        fragments=re.compile("|".join(patterns)) if patterns else None,
+    )
 
 
 STRONG_RULES = word_list("strong_rules")
 WEAK_RULES = word_list("weak_rules")
+_REMARKS = word_list("remarks")
+RULE_HEADINGS = word_list("rule_headings")
 COMPLAINTS = word_list("complaints")
 _ANY_RULE = join_lists(STRONG_RULES, WEAK_RULES)
-_ABSOLUTES = word_list("absolutes").words
 _NEGATIONS = word_list("negations").words
 CHOICES = word_list("choices")
+CONTRASTS = word_list("contrasts")
+RESOLVES = word_list("resolves")
+DECISION_HEADINGS = word_list("decision_headings")
 REASONS = word_list("reasons")
 OPEN_POINTS = word_list("open_points")
 DEFERRALS = word_list("deferrals")
@@ -111,12 +152,9 @@ FINDINGS = word_list("findings")
 DEAD_ENDS = word_list("dead_ends")
 MOMENTARY = word_list("momentary")
 LESSONS = word_list("lessons")
-AGENT_MARKERS = join_lists(CHOICES, OPEN_POINTS, DONE, FINDINGS)
+AGENT_MARKERS = join_lists(CHOICES, CONTRASTS, OPEN_POINTS, DONE, FINDINGS)
 """What an agent's sentence must have to be anything but a remark."""
-_MARKED = join_lists(
-    STRONG_RULES, WEAK_RULES, COMPLAINTS, CHOICES, REASONS, OPEN_POINTS, DEFERRALS, DONE, FINDINGS,
-    DEAD_ENDS, MOMENTARY, LESSONS, UNDECIDED,
-).words  # fmt: skip
+_MARKED = frozenset(word for table in TABLES for word in join_lists(word_list(table)).words)
 """The words of all tables, and those that their phrases begin with."""
 _INTENTIONS = (
     *list_entries("intentions"),
@@ -133,21 +171,45 @@ _TO_AGENT = re.compile(
 
 _EXCLUDED = re.compile(rf"[,;] ?(?:{'|'.join(map(re.escape, list_entries('exclusions')))}) \w")
 """How a sentence ends that says what is not wanted."""
+_REMARKED = re.compile(
+    rf"(?<!\w)(?:{'|'.join(map(re.escape, list_entries('remarks')))})(?!\w)"
+    + (f"|{_REMARKS.fragments.pattern}" if _REMARKS.fragments else "")
+)
+_LABEL_WORDS = 2
+"""Words before a colon that only name what follows, such as `Note:`; chosen."""
+_QUESTION_ENDS = ("?", "？", "؟")
+
+
+_FORBIDDING = re.compile(
+    "|".join(
+        re.escape(entry.strip("^$"))
+        for entry in list_entries("strong_rules", has_spaces=False)
+        if len(entry.strip("^$")) > 1
+    )
+)
+"""Parts of a rule wherever they stand: what has no authority is held for one too soon."""
 
 
 def rule_strength(sentence: Wording) -> int:
-    """Say how much a sentence reads as a rule: 2 clearly, 1 perhaps, 0 not."""
-    is_bare = sentence.first not in _NEGATIONS and _EXCLUDED.search(sentence.lower) is None
+    """Say how much a sentence reads as a rule: 2 clearly, 1 beside a clear one, 0 not."""
+    if has_marker(sentence, _REMARKS):
+        # What only sounds like a rule is taken out; a rule beside it stays one.
+        sentence = read_wording(_REMARKED.sub(" ", sentence.lower).strip(" ,;.:-"))
+    label, colon, rest = sentence.lower.partition(": ")
+    if colon and rest.strip() and len(label.split()) <= _LABEL_WORDS:
+        sentence = read_wording(rest)
+    is_excluding = _EXCLUDED.search(sentence.lower) is not None
+    is_bare = sentence.first not in _NEGATIONS and not is_excluding
     if is_bare and not has_marker(sentence, _ANY_RULE):
         return 0
-    if has_marker(sentence, COMPLAINTS):
-        clear = sentence.words & _ABSOLUTES
-        return 2 if clear and "?" not in sentence.lower else 0
-    is_question = sentence.lower.rstrip(" \"')").endswith(("?", "？", "؟"))
-    if has_marker(sentence, STRONG_RULES) or _is_prohibition(sentence):
-        return 0 if is_question and "please" not in sentence.words else 2
-    is_weak = has_marker(sentence, WEAK_RULES) or _EXCLUDED.search(sentence.lower) is not None
-    return int(not is_question and is_weak)
+    is_question = sentence.lower.rstrip(" \"')").endswith(_QUESTION_ENDS)
+    if is_question and "please" not in sentence.words:
+        return 0
+    is_prohibition = _is_prohibition(sentence)
+    if has_marker(sentence, COMPLAINTS) and not is_prohibition:
+        return 0
+    is_clear = is_prohibition or is_excluding or has_marker(sentence, STRONG_RULES)
+    return 2 if is_clear else 1
 
 
 def reads_as_rule(text: str) -> bool:
@@ -162,7 +224,13 @@ def is_directive(text: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _is_directive(lower: str) -> bool:
-    return _TO_AGENT.search(lower) is not None or has_marker(read_wording(lower), STRONG_RULES)
+    wording = read_wording(lower)
+    return (
+        _TO_AGENT.search(lower) is not None
+        or _FORBIDDING.search(lower) is not None
+        or has_marker(wording, STRONG_RULES)
+        or has_marker(wording, RULE_HEADINGS)
+    )
 
 
 def is_intention(lower: str) -> bool:
@@ -171,10 +239,10 @@ def is_intention(lower: str) -> bool:
 
 
 def _is_prohibition(sentence: Wording) -> bool:
+    """Tell whether a sentence begins with what forbids or holds for good."""
     rest = sentence.lower.lstrip("-*• \"'")
-    is_negated = sentence.first in _NEGATIONS
     return (
-        is_negated
+        sentence.first in _NEGATIONS
         and len(sentence.words) > 2
         and not rest.startswith((sentence.first + ",", sentence.first + "."))
     )

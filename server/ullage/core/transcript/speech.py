@@ -13,13 +13,15 @@ _SPEAKERS: dict[Category, Speaker] = {
 """Who speaks in a message of a category, where its texts do not say it; else the harness."""
 
 
-def list_speech(item: ContextItem) -> Iterator[Speech]:
+def list_speech(item: ContextItem, *, with_results: bool = True) -> Iterator[Speech]:
     """Yield the words of a message in order, each with who speaks."""
     for text in item.queued:
         yield Speech(speaker="typed", text=text)
     categories = item.block_categories or (item.category,) * len(item.message.blocks)
     for category, block in zip(categories, item.message.blocks, strict=True):
         if isinstance(block, ToolResult):
+            if not with_results:
+                continue
             texts = [part for part in block.content if isinstance(part, Text)]
             if any(text.speech for text in texts):
                 for text in texts:

@@ -1,0 +1,202 @@
+"""Choices: what was settled, told by what answers what.
+
+An answer to a question of the agent's, an approval with what it approves, a pick with the text of
+its option, an objection, an approved plan (docs/design/checkpoints.md, "Decisions").
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from ullage.core.text.prose import count_letters, gist, remove_bold, split_sentences
+from ullage.core.text.sentences import Sentence, count_shared_words
+from ullage.core.text.word_lists import word_list
+from ullage.core.text.wording import begins_with
+from ullage.core.transcript.entries import Text, ToolResult
+
+_MAX_TEXT_CHARS = 200
+_SHORT_CHARS = 60
+"""What is shorter says too little without what it answers; chosen."""
+_MAX_REPLY_CHARS = 600
+"""A longer message is more than a reply; chosen."""
+_TAIL_CHARS = 2000
+_TAIL_LINES = 4
+"""Of an agent's answer, where it asks or proposes something; chosen."""
+_BRIEF_CHARS = 20
+_FEW_WORDS = 3
+"""A message that is hardly more than a yes or a name; chosen."""
+_MIN_SHARED = 2
+"""Words that a message takes up from a proposal that is no question; chosen."""
+_MAX_LISTS = 3
+"""Answers with options that are remembered; chosen."""
+_APPROVALS = word_list("approvals")
+_NODS = word_list("nods")
+_OBJECTIONS = word_list("objections")
+_QUESTION_ENDS = ("?", "？", "؟")
+_SENTENCE_END = re.compile(r"[.!?。！？\n]")
+_CLAUSE_END = re.compile(r"[,.!;:，。！、；：\n]")
+_OPTION = re.compile(
+    r"\W{0,6}(?:[^\W\d_]{2,10} )?"
+    r"(?:\[([A-Z]{1,3}|\d{1,2})\]|([A-Z]|\d{1,2})(?=[`*]{0,3}\s{0,8}[.):：|、—]))"
+    r"[`*]{0,3}\s{0,8}[.):：|、—]{0,2}[`*]{0,3}\s{0,4}(\S.{1,400})",
+    re.IGNORECASE,
+)
+"""A line that offers something under a letter or a number: of a list, a table, a menu."""
+_PAIR = re.compile(r"(?<!\w)[A-Za-z]{0,8}(\d{1,2})\s{0,2}[:：=.)-]\s{0,2}([A-Za-z])(?!\w)")
+"""An answer to a numbered question by a letter, such as `Q1: A`."""
+_Options = dict[str, str]
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    is_user: bool
+    n_item: int
+    at_ms: int | None
+
+
+class Dialog(msgspec.Struct):
+    """What the agent said last, and the options that it gave."""
+
+    answer: str = ""
+    """In the agent's own words."""
+    lists: list[_Options] = []
+    """Options of the last answer by their labels; a label that comes again begins another list."""
+    earlier: list[list[_Options]] = []
+
+    def hear(self, said: str, own_words: str) -> None:
+        """Take in what the agent says."""
+        self.answer = own_words
+        self.lists = _list_options(said)
+        if self.lists:
+            self.earlier = [*self.earlier[1 - _MAX_LISTS :], self.lists]
+
+    def read_reply(self, prose: str, sentences: Sequence[Sentence]) -> str:
+        """Say what a person's message settles as a reply; empty where it settles nothing so."""
+        if not self.answer or len(prose) > _MAX_REPLY_CHARS:
+            return ""
+        proposed = _list_last_sentences(self.answer)
+        question = _find_question(proposed)
+        if picked := self._read_pick(prose, question):
+            return picked
+        if not proposed or (sentences and sentences[0].kind == "question"):
+            return ""
+        shared = [(count_shared_words(prose, s), n, s) for n, s in enumerate(proposed)]
+        n_shared, _, nearest = max(shared)
+        asked = gist(question or (nearest if n_shared else proposed[-1]), _MAX_TEXT_CHARS)
+        reply = gist(prose, _MAX_TEXT_CHARS)
+        if begins_with(prose, _OBJECTIONS):
+            is_clear = len(reply) > 2 * _SHORT_CHARS and not question
+            return reply if is_clear else f"{reply} (against: {asked})"
+        if _approves(prose, is_asked=bool(question), n_shared=n_shared):
+            return f"{asked} (approved: {reply})"
+        if sentences and sentences[-1].kind == "question":
+            return ""
+        is_brief = _is_brief(prose) and proposed[-1] in question
+        if (n_shared >= _MIN_SHARED or is_brief) and len(prose) < _MAX_TEXT_CHARS:
+            return f"{reply} (in reply to: {asked})"
+        return ""
+
+    def _read_pick(self, prose: str, question: str) -> str:
+        """Give the options that a message picks by their labels."""
+        pairs: list[tuple[str, str]] = _PAIR.findall(prose[:_MAX_TEXT_CHARS])
+        if len(pairs) > 1:
+            return self._read_pairs(pairs, prose)
+        words = _CLAUSE_END.split(prose, maxsplit=1)[0].split() if self.lists else []
+        for word in words[:4]:
+            label = word.strip("()[]#*`\"'").upper()
+            is_bare = len(words) < 3 and word == words[-1]
+            option = next(
+                (options[label] for options in reversed(self.lists) if label in options), ""
+            )
+            if option and (label.isdecimal() or is_bare):
+                asked = f"; asked: {gist(question, _MAX_TEXT_CHARS)}" if question else ""
+                return f"{option} (chosen: {gist(prose, _MAX_TEXT_CHARS)}{asked})"
+        return ""
+
+    def _read_pairs(self, pairs: Sequence[tuple[str, str]], prose: str) -> str:
+        """Give the options that a message picks for several numbered questions."""
+        for lists in reversed(self.earlier):
+            chosen = [
+                f"{number}. {lists[int(number) - 1][letter.upper()]}"
+                for number, letter in pairs
+                if 0 < int(number) <= len(lists) and letter.upper() in lists[int(number) - 1]
+            ]
+            if len(chosen) == len(pairs):
+                return f"{'; '.join(chosen)} (chosen: {gist(prose, _MAX_TEXT_CHARS)})"
+        return ""
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person says in the result of a tool."""
+
+    text: str
+    question: str
+    """What the tool asked; empty where the person refused the call and says why."""
+
+
+def read_answers(result: ToolResult) -> Iterator[Answer]:
+    """Give what a person answered to a tool's questions, or why they refused it."""
+    question = ""
+    for speech in (s for part in result.content if isinstance(part, Text) for s in part.speech):
+        if speech.speaker == "tool":
+            question = gist(speech.text, _MAX_TEXT_CHARS)
+        elif speech.speaker == "typed":
+            yield Answer(text=speech.text, question=question)
+
+
+def write_answer(answer: Answer) -> str:
+    """Write an answer as what it settles."""
+    note = f" (asked: {answer.question})" if answer.question else ""
+    return gist(answer.text, _MAX_TEXT_CHARS) + note
+
+
+def _list_options(answer: str) -> list[_Options]:
+    lists: list[_Options] = []
+    for line in remove_bold(answer).split("\n"):
+        option = _OPTION.match(line[:500])
+        if option is None:
+            continue
+        label: str = (option[1] or option[2]).upper()
+        if not lists or label in lists[-1]:
+            lists.append({})
+        lists[-1][label] = gist(option[3].rstrip(" |"), _MAX_TEXT_CHARS)
+    return lists
+
+
+def _list_last_sentences(answer: str) -> list[str]:
+    """List the sentences with which an answer ends, without its options."""
+    lines = [line.strip() for line in remove_bold(answer[-_TAIL_CHARS:]).split("\n")]
+    spoken = [line for line in lines if line and not _OPTION.match(line)][-_TAIL_LINES:]
+    sentences = (sentence for line in spoken for sentence in split_sentences(line))
+    return [sentence for sentence in sentences if count_letters(sentence) > 1]
+
+
+def _find_question(sentences: Sequence[str]) -> str:
+    """Find the last question, with those that stand right before it."""
+    asked = [s.rstrip("*_`)\"'」 ").endswith(_QUESTION_ENDS) for s in sentences]
+    if not any(asked):
+        return ""
+    last = len(asked) - 1 - asked[::-1].index(True)
+    first = last
+    while first and asked[first - 1]:
+        first -= 1
+    return " ".join(sentences[first : last + 1])
+
+
+def _approves(prose: str, *, is_asked: bool, n_shared: int) -> bool:
+    """Tell whether a message says yes to what was asked or proposed, and hardly more."""
+    clause = _SENTENCE_END.split(prose, maxsplit=1)[0]
+    if begins_with(prose, _APPROVALS):
+        return len(clause) <= _SHORT_CHARS or n_shared >= _MIN_SHARED
+    if not begins_with(prose, _NODS):
+        return False
+    return (
+        _is_brief(prose) or n_shared >= _MIN_SHARED or (is_asked and len(prose) <= 2 * _BRIEF_CHARS)
+    )
+
+
+def _is_brief(prose: str) -> bool:
+    n_chars = _BRIEF_CHARS if prose.isascii() else _BRIEF_CHARS // 3
+    is_command = prose.startswith("/")
+    return len(prose.split()) <= _FEW_WORDS and len(prose) <= n_chars and not is_command
