@@ -14,7 +14,7 @@ from ullage.core.transcript.entries import ToolResult, result_text
 
 _MAX_COMMAND_CHARS = 160
 _MAX_ERROR_CHARS = 220
-_MAX_FAILURES = 2
+_MAX_FAILURES = 3
 """Failures kept of one command; chosen."""
 _TAIL_CHARS = 3000
 """How far from its end a result is searched for its error line; chosen."""

@@ -59,9 +59,11 @@ def find_errors(runs: Sequence[CommandRun], items: Sequence[ContextItem]) -> Ite
         cured_at = run.passed_at if run.is_check else _find_pass(run, later)
         if cured_at is None and not run.is_check:
             # Something else was done in its place.
-            if not later or later[0].is_failed or not later[0].command:
+            following = (deed for deed in later if deed.command and not deed.is_failed)
+            instead = next(following, None)
+            if instead is None:
                 continue
-            cured_at = later[0].n_item + 1
+            cured_at = instead.n_item + 1
         between = [deed for deed in later if cured_at and deed.n_item < cured_at]
         yield Error(
             command=run.command,

@@ -8,7 +8,7 @@ from itertools import islice
 import msgspec
 
 from ullage.core.facts.pins import remove_pins
-from ullage.core.text.prose import gist
+from ullage.core.text.prose import gist, remove_bold
 
 NONE = "(none)"
 FOCUS = "Focus: "
@@ -21,7 +21,7 @@ PASSED_LATER = " → passed later"
 MAX_DATA_SHARE = 0.15
 """Share of a summary's characters that identifiers may take: docs/design/summaries.md,
 "Sections"."""
-_MIN_DATA_CHARS = 400
+_MIN_DATA_CHARS = 200
 """What they may take of a short summary all the same; chosen."""
 LEFT_OUT = "(left out: "
 """How a line begins that says what the budget left out; not carried forward."""
@@ -347,7 +347,7 @@ class _ForeignReader(msgspec.Struct):
 
     def _read_line(self, raw: str, line: str) -> None:
         n_indent = len(raw) - len(raw.lstrip())
-        body = gist(remove_point_mark(line).strip("|").strip(), _MAX_POINT_CHARS)
+        body = gist(remove_bold(remove_point_mark(line)).strip("|").strip(), _MAX_POINT_CHARS)
         if not body or body.strip("()").lower() in ("none", "n/a", "none currently"):
             return
         last = self.points[-1] if self.points else ("", "")

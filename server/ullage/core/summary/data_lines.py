@@ -19,8 +19,12 @@ _MAX_REFERENCE_CHARS = 400
 """Of an argument that refers to something; a longer one is the text of a file. Chosen."""
 _LAST_ITEMS = 6
 """Messages whose data is at hand still; chosen."""
-_EXACT_KINDS = frozenset(("url", "uuid", "host", "amount", "version", "code", "hash", "tag"))
-"""Identifiers that mean something without the line around them."""
+_EXACT_KINDS = frozenset(
+    ("url", "uuid", "host", "amount", "version", "code", "env", "hash", "tag", "number")
+)
+"""Identifiers that nobody can guess; files have a section of their own."""
+_MIN_DIGITS = 4
+"""Of a bare number that says something by itself; chosen."""
 _CODE = re.compile(
     r"(?:import|from|export|const|let|var|return|def|class|func|fn|pub|use|using|package|public|"
     r"private|static|async|await|if|for|while|else|type|interface)\b.*(?:[;{}()=]|\bimport\b)|"
@@ -56,25 +60,25 @@ def list_data_lines(
 
 
 def list_needed_lines(items: Sequence[ContextItem], spoken: str) -> Iterator[identifiers.DataLine]:
-    """Rank the lines of data that a successor needs: first those that later calls refer to.
+    """Rank the lines of data by need: first what is referred to later or came last, then the exact.
 
     Code and pieces of a torn line are no data; of those that are referred to, the value is.
     """
     references = _find_references(items)
     needed: list[identifiers.DataLine] = []
+    exact_lines: list[identifiers.DataLine] = []
     others: list[identifiers.DataLine] = []
     for line in list_data_lines(list_data_sources(items), spoken):
-        is_referred = line.n_item >= len(items) - _LAST_ITEMS or any(
-            references.get(name, -1) > line.n_item for name in line.names
-        )
+        exact = _find_exact(line.text)
+        referred = tuple(name for name in exact if references.get(name, -1) > line.n_item)
+        is_recent = line.n_item >= len(items) - _LAST_ITEMS
         if not is_code(line.text):
-            (needed if is_referred else others).append(line)
-        elif is_referred and (names := _find_exact(line.text)):
-            names = tuple(name for name in names if references.get(name, -1) > line.n_item)
-            if names:
-                needed.append(msgspec.structs.replace(line, text=", ".join(names), names=names))
-    yield from needed
-    yield from others
+            is_needed = bool(referred) or (bool(exact) and is_recent)
+            (needed if is_needed else exact_lines if exact else others).append(line)
+        elif referred:
+            text = ", ".join(referred)
+            needed.append(msgspec.structs.replace(line, text=text, names=referred))
+    yield from (*needed, *exact_lines, *others)
 
 
 def is_code(text: str) -> bool:
@@ -91,7 +95,10 @@ def is_code(text: str) -> bool:
 def _find_exact(text: str) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(
-            name for kind, name in identifiers.find_identifiers(text) if kind in _EXACT_KINDS
+            name
+            for kind, name in identifiers.find_identifiers(text)
+            if kind in _EXACT_KINDS
+            and (kind != "number" or sum(map(str.isdigit, name)) >= _MIN_DIGITS)
         )
     )
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 import msgspec
@@ -90,8 +90,12 @@ def summarize(
         kept += _list_focused(items, facts, lines, Focus(focus), n_focus, said, counted)
     taken = {line.text for line in kept}
     lines = [line for line in lines if line.text not in taken]
-    kept += _choose(lines, _count_lines(kept, counted), room, said, counted)
-    kept += _list_data(items, facts, kept, room - _count_lines(kept, counted), counted)
+    spoken = [line for line in lines if line.section != summary_lines.IDENTIFIERS]
+    carried = [line for line in lines if line.section == summary_lines.IDENTIFIERS]
+    kept += _choose(spoken, _count_lines(kept, counted), room, said, counted)
+    n_left = room - _count_lines(kept, counted)
+    data = (*carried, *_list_data(items, facts))
+    kept += _choose_data(data, kept, n_left, said, counted)
     lines = [line for line in lines if line.text not in said.repeated]
     return _fit(head, lines, kept, budget_tokens, count)
 
@@ -217,35 +221,41 @@ def _list_focused(
             yield msgspec.structs.replace(line, priority=priority, order=_FIRST + line.order)
 
 
-def _list_data(
-    items: Sequence[ContextItem], facts: Facts, kept: Sequence[Line], room: int, counted: Count
-) -> Iterator[Line]:
-    """Add identifiers that no kept line holds, the best first, up to their share."""
+def _list_data(items: Sequence[ContextItem], facts: Facts) -> Iterator[Line]:
+    """Give the identifiers of the messages, the best first."""
     spoken = "\n".join(sentence.text for sentence in facts.sentences)
-    shown = {name for line in kept for _, name in find_identifiers(line.text)}
-    shown.update(word for line in kept for word in line.text.split())
-    prose_room = int(room * _PROSE_SHARE)
     replaced = facts.replaced
-    n_chars = limit_data_chars(sum(len(line.text) + 3 for line in kept))
     for at, line in enumerate(list_needed_lines(items, spoken)):
-        if room < 8 or n_chars < 8:
-            return
-        is_shown = bool(line.names) and shown.issuperset(line.names)
-        n_limit = room if line.names else prose_room
-        if is_shown or n_limit < 8:
-            continue
         text = one_line(apply_replaced(" ".join(line.text.split()), replaced))
-        if not text:
-            continue
-        n_line = counted(f"- {text}\n")
-        if n_line <= n_limit and len(text) + 3 <= n_chars:
-            room -= n_line
-            n_chars -= len(text) + 3
-            prose_room -= 0 if line.names else n_line
-            shown.update(line.names)
+        if text:
             yield Line(
                 section=summary_lines.IDENTIFIERS, text=text, priority=100 + line.score, order=at
             )
+
+
+def _choose_data(
+    data: Iterable[Line], kept: Sequence[Line], room: int, said: _SaidLines, counted: Count
+) -> Iterator[Line]:
+    """Take lines of data that hold something that no kept line does, up to their share."""
+    spoken = [line for line in kept if line.section != summary_lines.IDENTIFIERS]
+    n_chars = limit_data_chars(sum(len(line.text) + 3 for line in spoken))
+    shown = {name for line in kept for _, name in find_identifiers(line.text)}
+    shown.update(word for line in kept for word in line.text.split())
+    prose_room = int(room * _PROSE_SHARE)
+    for line in data:
+        if room < 8 or n_chars < 8:
+            return
+        names = {name for _, name in find_identifiers(line.text)}
+        n_limit = room if names else prose_room
+        n_line = counted(f"- {line.text}\n")
+        is_shown = bool(names) and shown.issuperset(names)
+        if is_shown or n_line > n_limit or len(line.text) + 3 > n_chars or not said.add(line):
+            continue
+        room -= n_line
+        n_chars -= len(line.text) + 3
+        prose_room -= 0 if names else n_line
+        shown.update(names)
+        yield line
 
 
 def _write(lines: Sequence[Line], note: str) -> str:

@@ -52,6 +52,8 @@ _MAX_REMARKS = 6
 _MIN_REMARK_EXACT = 1.5
 """How exact a remark in the midst of the work must be to be worth a line; tried on sessions."""
 _FORMER = 1_000_000
+_HISTORY = 10_000
+"""Puts what was in progress once behind what was completed by then."""
 _ANSWER_OFFSET = 1e-7
 """Puts an answer right behind its request, before what else was told."""
 _CARRIED_PRIORITY = {
@@ -139,6 +141,7 @@ def _list_carried(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
                 elif name == COMPLETED:
                     priority += 0.6 * _rate_told(point, counts)
                 order = n_point - _FORMER * (len(facts.previous) - at)
+                order += _HISTORY if section != name else 0
                 yield Line(section=section, text=point, priority=priority, order=order)
 
 
