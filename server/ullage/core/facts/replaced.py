@@ -9,7 +9,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -238,8 +239,15 @@ class _Likeness:
     def __init__(self, statements: Sequence[_Statement]) -> None:
         self._statements = statements
         self._n_around = Counter(statement.around for statement in statements)
-        self._whole = _Weights([statement.text for statement in statements])
-        self._around = _Weights([statement.around for statement in statements])
+
+    # Most sessions have no two statements that are compared.
+    @cached_property
+    def _whole(self) -> "_Weights":
+        return _Weights([statement.text for statement in self._statements])
+
+    @cached_property
+    def _around(self) -> "_Weights":
+        return _Weights([statement.around for statement in self._statements])
 
     def judge(self, n_earlier: int, n_later: int) -> tuple[float, Certainty | None]:
         """Say how alike two statements are, and whether the later may replace the earlier."""
@@ -316,22 +324,28 @@ class _Weights:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._grams = [_list_grams(text) for text in texts]
-        n_texts = Counter(gram for grams in self._grams for gram in grams)
-        n_all = len(texts)
-        self._weight = {
-            gram: (math.log((1 + n_all) / (1 + n)) + 1) ** 2 for gram, n in n_texts.items()
-        }
+        self._n_texts = Counter(chain.from_iterable(self._grams))
+        self._weights: dict[str, float] = {}
         self._sizes: dict[int, float] = {}
 
     def compare(self, first: int, second: int) -> float:
         """Give the cosine of two texts, 0 to 1."""
-        shared = sum(self._weight[gram] for gram in self._grams[first] & self._grams[second])
+        shared = self._sum(self._grams[first] & self._grams[second])
         return shared / math.sqrt(self._size(first) * self._size(second)) if shared else 0.0
 
     def _size(self, at: int) -> float:
         if at not in self._sizes:
-            self._sizes[at] = sum(self._weight[gram] for gram in self._grams[at])
+            self._sizes[at] = self._sum(self._grams[at])
         return self._sizes[at]
+
+    def _sum(self, grams: Iterable[str]) -> float:
+        return sum(map(self._weigh, grams))
+
+    def _weigh(self, gram: str) -> float:
+        if gram not in self._weights:
+            rarity = (1 + len(self._grams)) / (1 + self._n_texts[gram])
+            self._weights[gram] = (math.log(rarity) + 1) ** 2
+        return self._weights[gram]
 
 
 @lru_cache(maxsize=4096)
