@@ -99,7 +99,7 @@ class JudgedRun(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 def read_run(name: str, command: str | None, result: ToolResult, n_item: int) -> JudgedRun | None:
     """Judge one result; None where there is nothing to tell."""
-    is_shell = name.lower() in SHELLS or command is not None
+    is_shell = name.rsplit("__", 1)[-1].lower() in SHELLS
     line = command if command is not None else name
     text = result_text(result)
     tail = text[-_TAIL_CHARS:]

@@ -19,12 +19,6 @@ _MAX_REFERENCE_CHARS = 400
 """Of an argument that refers to something; a longer one is the text of a file. Chosen."""
 _LAST_ITEMS = 6
 """Messages whose data is at hand still; chosen."""
-_EXACT_KINDS = frozenset(
-    ("url", "uuid", "host", "amount", "version", "code", "env", "hash", "tag", "number")
-)
-"""Identifiers that nobody can guess; files have a section of their own."""
-_MIN_DIGITS = 4
-"""Of a bare number that says something by itself; chosen."""
 _CODE = re.compile(
     r"(?:import|from|export|const|let|var|return|def|class|func|fn|pub|use|using|package|public|"
     r"private|static|async|await|if|for|while|else|type|interface)\b.*(?:[;{}()=]|\bimport\b)|"
@@ -69,7 +63,7 @@ def list_needed_lines(items: Sequence[ContextItem], spoken: str) -> Iterator[ide
     exact_lines: list[identifiers.DataLine] = []
     others: list[identifiers.DataLine] = []
     for line in list_data_lines(list_data_sources(items), spoken):
-        exact = _find_exact(line.text)
+        exact = line.exact
         referred = tuple(name for name in exact if references.get(name, -1) > line.n_item)
         is_recent = line.n_item >= len(items) - _LAST_ITEMS
         if not is_code(line.text):
@@ -90,17 +84,6 @@ def is_code(text: str) -> bool:
     if _CODE.match(bare) is not None or bare.count("\\n") > 1 or "</" in bare:
         return True
     return len(_MARKS.findall(bare)) > _MAX_MARKS_SHARE * len(bare)
-
-
-def _find_exact(text: str) -> tuple[str, ...]:
-    return tuple(
-        dict.fromkeys(
-            name
-            for kind, name in identifiers.find_identifiers(text)
-            if kind in _EXACT_KINDS
-            and (kind != "number" or sum(map(str.isdigit, name)) >= _MIN_DIGITS)
-        )
-    )
 
 
 def _find_references(items: Sequence[ContextItem]) -> dict[str, int]:

@@ -50,6 +50,7 @@ _MIN_TOLD_CHARS = 20
 _MAX_REMARKS = 6
 """Points of one message that are neither results nor findings; more are an inventory. Chosen."""
 _MIN_REMARK_EXACT = 1.5
+_MIN_LAST_EXACT = 3.0
 """How exact a remark in the midst of the work must be to be worth a line; tried on sessions."""
 _FORMER = 1_000_000
 _HISTORY = 10_000
@@ -321,7 +322,7 @@ def _is_result(
     if not is_remark:
         return True
     is_last = following is None or following.n_item != sentence.n_item
-    return sentence.kind != "other" or (exact >= _MIN_REMARK_EXACT and not is_last)
+    return sentence.kind != "other" or exact >= (_MIN_LAST_EXACT if is_last else _MIN_REMARK_EXACT)
 
 
 def _list_made(items: Sequence[ContextItem]) -> Iterator[Line]:

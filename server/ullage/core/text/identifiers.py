@@ -54,6 +54,8 @@ _WEIGHTS = {
     "number": 0.8,
 }
 """How likely a kind is to be asked for again and impossible to guess; chosen, then tried."""
+_MIN_DIGITS = 4
+"""Of a bare number that says something by itself; chosen."""
 _ASSIGNED = re.compile(r"[\w)\]\"'`-][ \"'`]{0,2}(?:[:=]|=>|->| is| are| at| to)[ \"'`(]{0,3}$")
 _LINE_NUMBER = re.compile(r"\s*\d{1,6}(?:\t|→|[:|] ?| {2})")
 _LOG_PREFIX = re.compile(
@@ -87,6 +89,8 @@ class DataLine(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     text: str
     names: tuple[str, ...]
+    exact: tuple[str, ...] = ()
+    """Those of them that nobody can guess, but for files."""
     score: float
     n_item: int
 
@@ -104,6 +108,12 @@ class _Candidate(msgspec.Struct, frozen=True, gc=False):
 def find_identifiers(text: str) -> list[tuple[str, str]]:
     """List the identifiers of a text as (kind, name)."""
     return [(match.lastgroup or "", match[0]) for match in _IDENTIFIER.finditer(text)]
+
+
+def _is_exact(kind: str, name: str) -> bool:
+    if kind == "number":
+        return sum(map(str.isdigit, name)) >= _MIN_DIGITS
+    return kind not in ("path", "name")
 
 
 def score_identifiers(text: str) -> float:
@@ -144,6 +154,7 @@ def rank_lines(sources: Iterable[tuple[str, int, float]], spoken: str) -> list[D
             text=_excerpt(candidate.text, named),
             # A small bare number is no reason to show a line.
             names=tuple(dict.fromkeys(name for _, name, weight in named if weight >= 0.5)),
+            exact=tuple(dict.fromkeys(name for kind, name, _ in named if _is_exact(kind, name))),
             score=_score_candidate(candidate, named, shapes, counts),
             n_item=candidate.n_item,
         )
