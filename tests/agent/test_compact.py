@@ -35,7 +35,7 @@ async def test_the_summary_stands_for_what_is_before_the_cut(service: Service) -
     assert "tabs" in done.summary
     assert done.tokens_after < done.tokens_before
     assert done.author == "extractive"
-    assert done.audit.facts_lost == 0
+    assert done.audit.left_out == 0
     assert done.checkpoint_id == "cp_001"
     assert done.details["by"] == "ullage"
     assert done.summary_message["summary"] == done.summary

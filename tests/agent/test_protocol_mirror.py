@@ -44,6 +44,9 @@ def in_typescript(hint: object) -> set[str]:
     if get_origin(hint) is list:
         members = in_typescript(get_args(hint)[0])
         return {f"list of {' or '.join(sorted(members))}"}
+    if get_origin(hint) is dict:
+        _, value = get_args(hint)
+        return {f"Record<string, {' or '.join(sorted(in_typescript(value)))}>"}
     names = {
         str: "string",
         int: "number",

@@ -1,4 +1,4 @@
-"""The measured loss of a session's compactions is shown beside the estimate."""
+"""What was measured of a session's compactions is shown beside the estimate."""
 
 import json
 from pathlib import Path
@@ -12,14 +12,14 @@ NOTED = {
     "audit": {
         "found": 36,
         "kept": 31,
-        "inserted": 4,
+        "inserted": 1,
         "tokensReplaced": 9000,
         "summaryTokens": 1000,
         "invented": 0,
         "byKind": {"constraint": {"found": 3, "kept": 2, "inserted": 1}},
     }
 }
-TOLD = "kept 31 of 36 facts; inserted 4; left out 1 · 9.0:1"
+TOLD = "put back 1: 1 constraint · 9.0:1"
 
 
 @pytest.fixture
@@ -37,21 +37,22 @@ def compacted(place: Place) -> Path:
     return place.write("s.jsonl", pi.data)
 
 
-def test_the_history_shows_the_measured_loss(place: Place, compacted: Path) -> None:
+def test_the_history_shows_what_was_measured(place: Place, compacted: Path) -> None:
     text = place.run("context", "history", "--session", compacted).stdout
     assert text.count(TOLD) == 2
-    assert "Measured Loss: 2.78 %" in text
+    assert f"Measured: {TOLD}" in text
+    assert "facts" not in text
     assert "(1 of 2 compactions measured)" in text
     report = json.loads(place.run("context", "history", "--json", "--session", compacted).stdout)
     assert [one["measured"] is not None for one in report["compactions"]] == [False, True]
-    assert report["measured"]["facts_lost"] == 1
+    assert report["measured"]["put_back"] == {"constraint": 1}
     assert report["degradation"]["loss_percent"] == 20
 
 
-def test_the_status_shows_the_measured_loss_of_the_last_compaction(
+def test_the_status_shows_what_was_measured_of_the_last_compaction(
     place: Place, compacted: Path
 ) -> None:
     assert TOLD in place.run("context", "status", "--session", compacted).stdout
     report = json.loads(place.run("context", "status", "--json", "--session", compacted).stdout)
-    assert report["last_measured_loss"]["text"] == TOLD
+    assert report["last_measured"]["text"] == TOLD
     assert report["information_loss_percent"] == 20

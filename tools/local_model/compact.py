@@ -110,8 +110,7 @@ def run_once(base_url: str, name: str, temperature: float) -> str:
     return (
         f"| {temperature} | {outcome} | {found['model_calls']} calls,"
         f" {found['model_input_tokens']:,} in, {found['model_output_tokens']:,} out |"
-        f" {found['facts_kept']} of {found['facts_found']} kept,"
-        f" {found['facts_inserted']} put in, {len(found['invented'])} invented |"
+        f" {sum(found['put_back'].values())} put back, {len(found['invented'])} invented |"
         f" {told['messages_compacted']} messages, {told['tokens_before']:,} ->"
         f" {told['tokens_after']:,}, summary {found['tokens']:,}"
         f"{', in the file' if stands else ', NOT in the file'} | {seconds:.0f} s |"

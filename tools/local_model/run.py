@@ -160,11 +160,11 @@ async def measure(title: str, endpoint: Endpoint, request: SummaryRequest) -> No
 
 
 def kept(text: str) -> str:
-    """Say what a summary keeps: of our ten facts, and by the audit that every summary gets."""
+    """Say what a summary keeps of our ten facts, and what the audit that it gets puts back."""
     n_facts = sum(fact in text for fact in FACTS)
     found = audit(session(), text, budget_tokens=BUDGET_TOKENS)
     return (
-        f"{n_facts} of {len(FACTS)} facts, {found.n_kept} of {found.n_found} by the audit,"
+        f"{n_facts} of {len(FACTS)} facts, {len(found.missing)} for the audit to put back,"
         f" in {count(text)} tokens"
     )
 

@@ -267,10 +267,8 @@ def _compacted_of(done: SummaryToApply, entry_ids: list[str] | None) -> protocol
         checkpoint_id=done.checkpoint_id,
         notes=list(done.notes),
         audit=protocol.Audit(
-            facts_found=loss.n_found,
-            facts_kept=loss.n_kept,
-            facts_inserted=loss.n_inserted,
-            facts_lost=loss.n_lost,
+            put_back=loss.put_back,
+            left_out=loss.n_left_out,
             compression_ratio=None if ratio is None else round(ratio, 2),
         ),
     )

@@ -295,13 +295,12 @@ class Compact(WithMessages, frozen=True, kw_only=True):
 
 
 class Audit(Wire, frozen=True, kw_only=True):
-    """What was found in the messages, and what of it the summary holds."""
+    """What the audit did with the summary."""
 
-    facts_found: int
-    facts_kept: int
-    facts_inserted: int
-    """Put into it from the messages."""
-    facts_lost: int
+    put_back: dict[str, int]
+    """Put into it from the messages, by its kind."""
+    left_out: int
+    """What it lacks still."""
     compression_ratio: float | None
 
 

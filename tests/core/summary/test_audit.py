@@ -7,10 +7,19 @@ from hypothesis import strategies as st
 from factories import assistant, numbered, summary, tool_result, user
 from fixtures_session import RULES, coding_session
 from profiles import examples
-from ullage.core.facts.summary_sections import read_previous_summary
+from ullage.core.facts.facts import collect_facts
+from ullage.core.facts.summary_sections import (
+    SECTION_NAMES,
+    read_previous_summary,
+    write_sections,
+)
 from ullage.core.summary.audit import Audit, audit, collapse_spaces, contains_whole, count_by_kind
 from ullage.core.summary.extract import summarize
-from ullage.core.summary.insert_missing import CompletedSummary, insert_missing
+from ullage.core.summary.insert_missing import (
+    CompletedSummary,
+    count_asked_again,
+    insert_missing,
+)
 from ullage.core.transcript.context import ContextItem
 
 
@@ -169,13 +178,41 @@ def test_a_rule_that_a_user_repeats_from_a_result_stays() -> None:
     assert audited(items, f"## Constraints\n- {rule}").misplaced == ()
 
 
-def test_the_figures_tell_what_was_found_and_kept_by_kind() -> None:
+def test_what_is_missing_is_counted_by_kind() -> None:
     found = audited(coding_session(), RULES[0], pins=("keep me",))
-    kinds = {tally.kind: tally for tally in count_by_kind(found)}
-    assert (kinds["pin"].n_found, kinds["pin"].n_kept) == (1, 0)
-    assert kinds["constraint"].n_kept == 1
-    assert found.n_found == sum(tally.n_found for tally in kinds.values())
-    assert found.n_kept == found.n_found - len(found.missing)
+    lacking = count_by_kind(found.missing)
+    assert lacking["pin"] == 1
+    assert lacking["constraint"] == count_by_kind(found.facts)["constraint"] - 1
+    assert sum(lacking.values()) == len(found.missing)
+
+
+def test_what_is_put_in_stays_within_the_budget_but_for_pins_and_typed_rules() -> None:
+    items = coding_session()
+    for budget in (200, 400, 800, 1600):
+        text = summarize(numbered(items), focus=None, budget_tokens=budget, count=count)
+        done = complete(items, text, budget=budget)
+        is_required = any(fact.is_required for fact in done.inserted)
+        assert count(done.text) <= budget or is_required
+
+
+def test_files_read_and_failures_met_again_are_counted() -> None:
+    lines = dict.fromkeys(SECTION_NAMES, ()) | {
+        "Files": ("read a.py", "modified b.py", "read c.py"),
+        "Errors and cures": ("make x → no rule → not cured yet",),
+    }
+    calls = (
+        ("c1", "read", {"path": "a.py"}),
+        ("c2", "bash", {"command": "make x"}),
+        ("c3", "edit", {"path": "b.py", "oldText": "1", "newText": "2"}),
+        ("c4", "read", {"path": "d.py"}),
+    )
+    items = [
+        summary(write_sections(lines)),
+        assistant("", calls),
+        tool_result("make: *** No rule. Stop.\nexit code: 2", "c2", name="bash"),
+    ]
+    assert count_asked_again(collect_facts(numbered(items))) == 2
+    assert count_asked_again(collect_facts(numbered(items[1:]))) == 0
 
 
 def test_the_note_of_what_was_left_out_is_true_after_completion() -> None:

@@ -86,7 +86,7 @@ async def test_an_edited_proposal_is_what_the_summary_becomes(editor, full_sessi
     assert outcome.outcome == "done"
     done, lost = outcome.message.split(" messages · ")
     assert done.startswith("Context compacted · 116k → ")
-    assert lost.startswith("left out 9 facts: ")
+    assert lost.startswith("left out 9: ")
     assert lost.endswith(f" and 6 more · {NAME}")
     assert (outcome.canUndo, outcome.session.path) == (True, str(full_session))
     shown = await editor.execute("ullage.show", {"uri": outcome.uri})
@@ -622,7 +622,7 @@ async def test_lenses_of_a_proposal_say_what_it_saves_and_keeps(editor, full_ses
         ("Apply as saved (−45%)", "ullage.apply"),
         ("Regenerate…", "ullage.regenerate"),
         ("Discard", "ullage.discard"),
-        ("keeps 9 of 9 facts", ""),
+        ("lacks nothing that the audit asks for", ""),
     ]
     assert found[0].command.arguments[0]["preview"] == preview.preview
 
@@ -773,7 +773,7 @@ async def test_a_proposal_is_only_looked_at_where_nothing_may_be_written(
     await editor.start()
     preview = await previewed(editor, full_session)
     await other_editor.start(options={"isTrusted": False})
-    assert await lens_titles(other_editor, preview) == ["keeps 9 of 9 facts"]
+    assert await lens_titles(other_editor, preview) == ["lacks nothing that the audit asks for"]
 
 
 async def lens_titles(editor, preview: SimpleNamespace) -> list[str]:

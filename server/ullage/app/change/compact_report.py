@@ -18,26 +18,26 @@ from ullage.app.summary.write import WrittenSummary
 from ullage.core.change.compaction import NoCompaction
 from ullage.core.change.edit import Rewrite
 from ullage.core.gauge.gauge import Layer, tokens_text
-from ullage.core.text.prose import gist, plural
+from ullage.core.gauge.loss import loss_text
+from ullage.core.text.prose import gist
 from ullage.core.transcript.entries import JsonObject
 
 MAX_NAMES = 3
-"""Lost facts that an outcome names (chosen): it is one line of a notification."""
+"""Points left out that an outcome names (chosen): it is one line of a notification."""
 MAX_NAME_CHARS = 40
 
 
 class SummaryReport(msgspec.Struct, frozen=True, kw_only=True):
-    """Who wrote the summary, and what its audit found."""
+    """Who wrote the summary, and what its audit did."""
 
     by: str
     """`extractive` (no model), `user`, or the model as `provider/name`."""
     tokens: int
-    facts_found: int
-    """Pins, constraints, decisions, open items, identifiers and files of what is replaced."""
-    facts_kept: int
-    """Those that the author had kept."""
-    facts_inserted: int
-    """Those that were put in afterwards, word for word."""
+    put_back: dict[str, int]
+    """What its author had left out and was put in word for word, by its kind: pins, constraints,
+    open items, decisions, identifiers, files."""
+    left_out: int
+    """What it lacks still."""
     invented: list[str]
     """Names and figures that stand nowhere in the session."""
     model_calls: int
@@ -182,20 +182,20 @@ def made_notes(plan: Plan, made: ChangeResult) -> tuple[str, ...]:
     notes = list(plan.summary.warnings)
     if plan.flush is not None and made.flushed is not None and made.flushed.log_path is not None:
         notes.append(f"{memory_report.lines_text(made.flushed)} of memory in {plan.flush.log_name}")
-    if plan.summary.loss.n_lost:
+    if plan.summary.loss.n_left_out:
         notes.append(_left_out(plan.summary))
     return tuple(notes)
 
 
 def _left_out(summary: WrittenSummary) -> str:
-    """Count the facts that are in the context no longer, and name the first of them."""
-    n_lost, text = summary.loss.n_lost, summary.text.lower()
+    """Count what the summary lacks still, and name the first of it."""
+    n_lost, text = summary.loss.n_left_out, summary.text.lower()
     lost = [fact for fact in summary.audit.missing if fact.needle.lower() not in text]
     names = [gist(fact.needle, MAX_NAME_CHARS) for fact in lost[: min(n_lost, MAX_NAMES)]]
     n_others = n_lost - len(names)
     others = f" and {n_others:,} more" if n_others else ""
     named = f": {', '.join(names)}{others}" if names else ""
-    return f"left out {plural(n_lost, 'fact')}{named}"
+    return f"left out {n_lost:,}{named}"
 
 
 def _memory_lines(plan: Plan, made: ChangeResult) -> list[str]:
@@ -213,11 +213,8 @@ def _too_large_lines(plan: Plan) -> list[str]:
 
 
 def _audit_lines(summary: WrittenSummary) -> list[str]:
-    loss, invented = summary.loss, summary.audit.invented
-    line = f"Audit: kept {loss.n_kept:,} of {loss.n_found:,} facts"
-    if loss.n_inserted:
-        line += f"; inserted {loss.n_inserted:,}"
-    lines = [f"Summary by: {_author_text(summary)}", line]
+    invented = summary.audit.invented
+    lines = [f"Summary by: {_author_text(summary)}", f"Audit: {loss_text(summary.loss)}"]
     if invented:
         lines.append(f"Not in the session: {', '.join(invented[:5])}")
     return lines + [f"Note: {warning}" for warning in summary.warnings]
@@ -255,9 +252,8 @@ def _report_summary(summary: WrittenSummary) -> SummaryReport:
     return SummaryReport(
         by=summary.author,
         tokens=summary.n_tokens,
-        facts_found=summary.loss.n_found,
-        facts_kept=summary.loss.n_kept,
-        facts_inserted=summary.loss.n_inserted,
+        put_back=summary.loss.put_back,
+        left_out=summary.loss.n_left_out,
         invented=list(summary.audit.invented),
         model_calls=0 if spent is None else spent.n_calls,
         model_input_tokens=0 if spent is None else spent.n_input_tokens,

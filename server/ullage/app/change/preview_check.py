@@ -1,4 +1,4 @@
-"""Check what the user makes of a proposal: facts that would be lost, and what is invented."""
+"""Check what the user makes of a proposal: points that it lacks, and what is invented."""
 
 import msgspec
 
@@ -10,8 +10,9 @@ from ullage.app.sessions.secrets import secrets_for
 from ullage.app.summary.pins import carry_pins
 from ullage.core.config.settings import Config
 from ullage.core.facts.facts import collect_facts
+from ullage.core.gauge.loss import kinds_text
 from ullage.core.secrets.redaction import mask_items
-from ullage.core.summary.audit import audit
+from ullage.core.summary.audit import audit, count_by_kind
 from ullage.core.summary.preview import (
     HINDRANCES,
     Change,
@@ -83,10 +84,11 @@ def check_preview(
         budget_tokens=material.budget_tokens,
         facts=material.facts,
     )
+    lacking = kinds_text(count_by_kind(audited.missing))
     return Checked(
         text=proposed.text,
         findings=check_proposal(proposed, audited),
-        state=f"keeps {audited.n_kept:,} of {audited.n_found:,} facts",
+        state=f"lacks {lacking}" if lacking else "lacks nothing that the audit asks for",
         can_apply=True,
         insert_all=insert_all(proposed, audited.missing),
     )

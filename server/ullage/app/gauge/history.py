@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.gauge.status_text import RULE, LossReport, local_time, report_loss
+from ullage.app.gauge.status_text import RULE, MeasuredReport, local_time, report_measured
 from ullage.app.sessions.load import Loaded, read
 from ullage.app.sessions.secrets import secrets_for
 from ullage.app.sessions.session import Session
@@ -36,8 +36,8 @@ class CompactionReport(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens before by tokens after."""
     n_messages: int | None
     """Messages that the summary replaced, or outputs that a prune did."""
-    measured: LossReport | None
-    """What the audit of its summary found, where its writer made one."""
+    measured: MeasuredReport | None
+    """What its writer measured, if it did."""
     summary: str
 
 
@@ -50,7 +50,7 @@ class HistoryReport(msgspec.Struct, frozen=True, kw_only=True):
     """Prunes on disk among them, as they stand in the file."""
     degradation: Degradation
     """An estimate by the number of compactions alone."""
-    measured: LossReport | None
+    measured: MeasuredReport | None
     """The compactions that were measured, added up."""
     n_measured: int
     is_death_spiral: bool
@@ -88,7 +88,7 @@ def read_history(session: Session, places: Places) -> HistoryReport:
         path=str(session.path),
         compactions=[reports[at] for at in sorted(reports)],
         degradation=evaluate(n_compactions, session.fresh_start()),
-        measured=report_loss(add_up_losses(losses)),
+        measured=report_measured(add_up_losses(losses)),
         n_measured=sum(loss is not None for loss in losses),
         is_death_spiral=is_death_spiral(n_compactions),
     )
@@ -117,7 +117,7 @@ def history_text(report: HistoryReport) -> str:
     ]
     if report.measured is not None:
         lines.append(
-            f"Measured Loss: {report.measured.loss_percent:g} %, {report.measured.text}"
+            f"Measured: {report.measured.text}"
             f" ({report.n_measured} of {degradation.n_compactions} compactions measured)"
         )
     if report.is_death_spiral:
@@ -138,7 +138,7 @@ def _report(compaction: Compaction, secrets: tuple[str, ...]) -> CompactionRepor
         tokens_after=after,
         ratio=round(before / after, 2) if before and after else None,
         n_messages=compaction.n_messages,
-        measured=report_loss(read_noted_loss(compaction.details)),
+        measured=report_measured(read_noted_loss(compaction.details)),
         summary=mask(compaction.summary, secrets),
     )
 

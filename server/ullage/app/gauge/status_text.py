@@ -58,16 +58,15 @@ class CompactionPointReport(msgspec.Struct, frozen=True, kw_only=True):
     """The rule, the setting or the variable that says so."""
 
 
-class LossReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What audits measured of one compaction, or of all that were measured."""
+class MeasuredReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What was measured of one compaction, or of all that were measured."""
 
-    facts_found: int
-    facts_kept: int
-    """Held by the summary as it was written."""
-    facts_inserted: int
-    """Put into it from the transcript."""
-    facts_lost: int
-    loss_percent: float
+    put_back: dict[str, int]
+    """What the summary lacked as it was written and was put into it, by its kind."""
+    left_out: int
+    """What it lacks still."""
+    asked_again: int
+    """Files read and commands failed again though the summary before had them."""
     tokens_replaced: int
     summary_tokens: int
     compression_ratio: float | None
@@ -114,7 +113,7 @@ class StatusReport(msgspec.Struct, frozen=True, kw_only=True):
     risk: Risk
     information_loss_percent: int
     """An estimate by the number of compactions alone."""
-    last_measured_loss: LossReport | None
+    last_measured: MeasuredReport | None
     """Of the last compaction, where its writer measured it."""
     recommendation: str
     n_entries: int
@@ -166,7 +165,7 @@ def status_text(loaded: Loaded) -> str:
     if context.compactions:
         lines.append(row("Last Compaction", ago(last_compaction_ms(context))))
     if status.last_loss is not None:
-        lines.append(row("Measured Loss", measured_text(status.last_loss)))
+        lines.append(row("Last Compaction", measured_text(status.last_loss)))
     lines.append(row("Degradation Risk", status.degradation.risk.capitalize()))
     if context.problems:
         n = len(context.problems)
@@ -336,7 +335,7 @@ def report_status(loaded: Loaded) -> StatusReport:
         last_compaction_at=rfc3339(last_compaction_ms(context)),
         risk=status.degradation.risk,
         information_loss_percent=status.degradation.loss_percent,
-        last_measured_loss=report_loss(status.last_loss),
+        last_measured=report_measured(status.last_loss),
         recommendation=status.degradation.recommendation,
         n_entries=context.n_entries,
         n_problems=len(context.problems),
@@ -354,16 +353,14 @@ def report_due(due: DuePlan) -> DueReport:
     )
 
 
-def report_loss(loss: Loss | None) -> LossReport | None:
+def report_measured(loss: Loss | None) -> MeasuredReport | None:
     if loss is None:
         return None
     ratio = loss.compression_ratio
-    return LossReport(
-        facts_found=loss.n_found,
-        facts_kept=loss.n_kept,
-        facts_inserted=loss.n_inserted,
-        facts_lost=loss.n_lost,
-        loss_percent=round(100 * loss.loss_ratio, 2),
+    return MeasuredReport(
+        put_back=loss.put_back,
+        left_out=loss.n_left_out,
+        asked_again=loss.n_asked_again,
         tokens_replaced=loss.n_tokens_replaced,
         summary_tokens=loss.n_summary_tokens,
         compression_ratio=None if ratio is None else round(ratio, 2),

@@ -15,7 +15,12 @@ from ullage.core.secrets.scan import mask
 from ullage.core.summary.audit import Audit, audit
 from ullage.core.summary.extract import summarize
 from ullage.core.summary.focus import misses_focus
-from ullage.core.summary.insert_missing import CompletedSummary, insert_missing, measure_loss
+from ullage.core.summary.insert_missing import (
+    CompletedSummary,
+    count_asked_again,
+    insert_missing,
+    measure_loss,
+)
 from ullage.core.text.prose import gist, one_line
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import BadAnswer, EndpointRefused, ModelError, UllageError
@@ -185,9 +190,21 @@ def _finish(draft: _Draft, material: _Material) -> WrittenSummary:
             whole,
             n_tokens_replaced=selection.cut.n_tokens_replaced,
             n_summary_tokens=n_tokens,
+            n_asked_again=count_asked_again(material.facts),
         ),
         model=draft.model,
-        warnings=draft.warnings,
+        warnings=(*draft.warnings, *_tell_excess(whole, n_tokens, budget)),
+    )
+
+
+def _tell_excess(whole: CompletedSummary, n_tokens: int, budget_tokens: int) -> tuple[str, ...]:
+    """Say why a summary is longer than its budget, if it is."""
+    if n_tokens <= budget_tokens or not any(fact.is_required for fact in whole.inserted):
+        return ()
+    n_excess = n_tokens - budget_tokens
+    return (
+        f"{n_excess:,} tokens over the summary's budget of {budget_tokens:,}: pins and rules that"
+        " you stated stand in any case",
     )
 
 

@@ -1,60 +1,61 @@
-"""Measured loss: what the audits of a session's compactions found, kept and put back.
+"""What is measured of a session's compactions: what was put back, how much smaller they made it.
 
-It is taken in `measure_loss`, by the audit's rules; to read a note of it needs none of them.
+It is taken in `measure_loss`, by the audit's rules; to read a note of it needs none of them. It
+says nothing of how good a summary is: docs/design/gauge.md, "Measured".
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import cast
 
 import msgspec
 
+from ullage.core.text.prose import plural
 from ullage.core.transcript.entries import JsonObject
 
 TARGET_RATIO = 5.0
-"""Tokens replaced by tokens of the summary: 5:1 or more (docs/design/gauge.md, "Measured loss")."""
+"""Tokens replaced by tokens of the summary: 5:1 or more (docs/design/gauge.md, "Measured")."""
 _FIELD = "audit"
 
 
 class KindLoss(msgspec.Struct, frozen=True, kw_only=True):
-    """Facts of one kind."""
+    """What the audit put back of one kind."""
 
-    n_found: int = msgspec.field(name="found")
-    n_kept: int = msgspec.field(name="kept")
     n_inserted: int = msgspec.field(name="inserted")
 
 
 class Loss(msgspec.Struct, frozen=True, kw_only=True):
-    """What one compaction, or all together, kept; as noted in a compaction's `details`."""
+    """What was measured of one compaction, or of all; as noted in a compaction's `details`.
 
-    n_found: int = msgspec.field(name="found")
-    """Facts in the messages that were replaced."""
-    n_kept: int = msgspec.field(name="kept")
-    """Those of them that the summary held as it was written."""
+    Notes of version 0.1.0 have figures of facts beside these, which are not read.
+    """
+
     n_inserted: int = msgspec.field(name="inserted")
-    """Those that were put into it afterwards."""
+    """Points that the summary lacked as it was written, and that were put into it."""
     n_tokens_replaced: int = msgspec.field(name="tokensReplaced")
     n_summary_tokens: int = msgspec.field(name="summaryTokens")
+    n_left_out: int = msgspec.field(name="leftOut", default=0)
+    """Points that it lacks still."""
     n_invented: int = msgspec.field(name="invented", default=0)
     """Identifiers of the summary that stood nowhere in the messages."""
+    n_asked_again: int = msgspec.field(name="askedAgain", default=0)
+    """Files read and commands failed again since the compaction before, though its summary had
+    them."""
     by_kind: dict[str, KindLoss] = msgspec.field(name="byKind", default_factory=dict)
-
-    @property
-    def n_lost(self) -> int:
-        return max(0, self.n_found - self.n_kept - self.n_inserted)
-
-    @property
-    def loss_ratio(self) -> float:
-        """Share of the facts that are in the context no longer, 0 to 1."""
-        return self.n_lost / self.n_found if self.n_found else 0.0
 
     @property
     def compression_ratio(self) -> float | None:
         """Tokens replaced by tokens of the summary; None where there is no summary."""
         return self.n_tokens_replaced / self.n_summary_tokens if self.n_summary_tokens else None
 
+    @property
+    def put_back(self) -> dict[str, int]:
+        """Count what was put back by its kind, without kinds of which nothing was."""
+        return {kind: loss.n_inserted for kind, loss in self.by_kind.items() if loss.n_inserted}
+
 
 def audit_details(loss: Loss) -> JsonObject:
-    """Give what a compaction notes in its `details`, to be read back by `noted_loss`."""
+    """Give what a compaction notes in its `details`, to be read back by `read_noted_loss`."""
     return {_FIELD: cast(JsonObject, msgspec.to_builtins(loss))}
 
 
@@ -67,34 +68,44 @@ def read_noted_loss(details: JsonObject) -> Loss | None:
 
 
 def add_up_losses(losses: Iterable[Loss | None]) -> Loss | None:
-    """Add up the compactions of a session that noted their loss; None where none did."""
+    """Add up the compactions of a session that were measured; None where none was."""
     counted = [loss for loss in losses if loss is not None]
     if not counted:
         return None
+    put_back: Counter[str] = Counter()
+    for loss in counted:
+        put_back.update(loss.put_back)
     return Loss(
-        n_found=sum(loss.n_found for loss in counted),
-        n_kept=sum(loss.n_kept for loss in counted),
         n_inserted=sum(loss.n_inserted for loss in counted),
+        n_left_out=sum(loss.n_left_out for loss in counted),
         n_tokens_replaced=sum(loss.n_tokens_replaced for loss in counted),
         n_summary_tokens=sum(loss.n_summary_tokens for loss in counted),
         n_invented=sum(loss.n_invented for loss in counted),
+        n_asked_again=sum(loss.n_asked_again for loss in counted),
+        by_kind={kind: KindLoss(n_inserted=n) for kind, n in put_back.items()},
     )
 
 
+def kinds_text(counts: Mapping[str, int]) -> str:
+    """Count points by their kinds: `3: 2 constraints, 1 file`; empty where there are none."""
+    parts = [plural(n, kind) for kind, n in counts.items()]
+    return f"{sum(counts.values()):,}: {', '.join(parts)}" if parts else ""
+
+
 def loss_text(loss: Loss) -> str:
-    """Tell what was kept: `kept 31 of 36 facts; inserted 5`."""
-    text = f"kept {loss.n_kept:,} of {loss.n_found:,} facts"
-    if loss.n_inserted:
-        text += f"; inserted {loss.n_inserted:,}"
-    if loss.n_lost:
-        text += f"; left out {loss.n_lost:,}"
-    return text
+    """Tell what was put back: `put back 3: 2 constraints, 1 file; left out 1`."""
+    kinds = kinds_text(loss.put_back) or (f"{loss.n_inserted:,}" if loss.n_inserted else "")
+    text = f"put back {kinds}" if kinds else "nothing put back"
+    return f"{text}; left out {loss.n_left_out:,}" if loss.n_left_out else text
 
 
 def measured_text(loss: Loss) -> str:
-    """Tell what was kept, and how much smaller the summary is than what it replaced."""
+    """Tell what was put back, how much smaller the summary is, and what was asked again."""
+    parts = [loss_text(loss)]
     ratio = loss.compression_ratio
-    if ratio is None:
-        return loss_text(loss)
-    aim = "" if ratio >= TARGET_RATIO else f", below the aim of {TARGET_RATIO:g}:1"
-    return f"{loss_text(loss)} · {ratio:.1f}:1{aim}"
+    if ratio is not None:
+        aim = "" if ratio >= TARGET_RATIO else f", below the aim of {TARGET_RATIO:g}:1"
+        parts.append(f"{ratio:.1f}:1{aim}")
+    if loss.n_asked_again:
+        parts.append(f"{loss.n_asked_again:,} asked again")
+    return " · ".join(parts)

@@ -65,20 +65,6 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
     """Lines among constraints, decisions or open items that nobody said: they stand in a quotation
     or in a tool's result."""
 
-    @property
-    def n_found(self) -> int:
-        return len(self.facts)
-
-    @property
-    def n_kept(self) -> int:
-        return len(self.facts) - len(self.missing)
-
-
-class KindCount(msgspec.Struct, frozen=True, kw_only=True):
-    kind: FactKind
-    n_found: int
-    n_kept: int
-
 
 def audit(
     items: Sequence[ContextItem],
@@ -106,15 +92,10 @@ def audit(
     )
 
 
-def count_by_kind(audit: Audit) -> tuple[KindCount, ...]:
-    """Count the facts of each kind that has any."""
-    n_found = Counter(fact.kind for fact in audit.facts)
-    n_missing = Counter(fact.kind for fact in audit.missing)
-    return tuple(
-        KindCount(kind=kind, n_found=n_found[kind], n_kept=n_found[kind] - n_missing[kind])
-        for kind in KINDS
-        if n_found[kind]
-    )
+def count_by_kind(facts: Iterable[Fact]) -> dict[str, int]:
+    """Count the facts of each kind that has any, in the order of the kinds."""
+    counts = Counter(fact.kind for fact in facts)
+    return {kind: counts[kind] for kind in KINDS if counts[kind]}
 
 
 def _list_expected(

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from ullage.core.facts.facts import Facts
 from ullage.core.facts.pins import PINNED, PINNED_BY_WORKSPACE, format_pin, is_workspace_pin
 from ullage.core.facts.summary_sections import (
     LEFT_OUT,
@@ -19,11 +20,6 @@ from ullage.core.summary.audit import KINDS, Audit, Fact, FactKind, count_by_kin
 from ullage.core.text.prose import collapse_spaces
 from ullage.core.transcript.tokens import Count
 
-EXTRA_SHARE = 4
-"""What is put in may take a quarter of the summary's budget beside it; chosen."""
-RULES_EXTRA_SHARE = 2
-"""Rules found in pasted documents may take half of it; chosen."""
-MIN_EXTRA_TOKENS = 200
 SECTION_OF: dict[FactKind, str] = {
     "pin": PINNED,
     "constraint": "Constraints",
@@ -58,11 +54,12 @@ def insert_missing(
 ) -> CompletedSummary:
     """Put into a summary what its audit misses, and take out what has no authority.
 
-    Pins and the rules that the user typed always go in; all else within a share of the
-    summary's budget. Secrets are to be masked afterwards: what is put in is as it stood.
+    Pins and the rules that the user typed always go in; all else where the budget has room. Secrets
+    are to be masked afterwards: what is put in is as it stood.
     """
-    inserted = _choose(audit.missing, budget_tokens, _count_data_room(summary), count)
     text = _drop_misplaced(summary, audit.misplaced) if audit.misplaced else summary
+    room_tokens = budget_tokens - count(text)
+    inserted = _choose(audit.missing, room_tokens, _count_data_room(text), count)
     text = insert_facts(text, inserted)
     chosen = set(inserted)
     left_out = tuple(fact for fact in audit.missing if fact not in chosen)
@@ -86,27 +83,37 @@ def insert_facts(text: str, facts: Iterable[Fact]) -> str:
 
 
 def measure_loss(
-    audit: Audit, done: CompletedSummary, *, n_tokens_replaced: int, n_summary_tokens: int
+    audit: Audit,
+    done: CompletedSummary,
+    *,
+    n_tokens_replaced: int,
+    n_summary_tokens: int,
+    n_asked_again: int,
 ) -> Loss:
     """Take the figures of one compaction; the summary's tokens are those after completion."""
-    kinds = count_by_kind(audit)
-    n_inserted = dict.fromkeys((count.kind for count in kinds), 0)
-    for fact in done.inserted:
-        n_inserted[fact.kind] += 1
     return Loss(
-        n_found=audit.n_found,
-        n_kept=audit.n_kept,
         n_inserted=len(done.inserted),
+        n_left_out=len(set(audit.missing) - set(done.inserted)),
         n_tokens_replaced=n_tokens_replaced,
         n_summary_tokens=n_summary_tokens,
         n_invented=len(audit.invented),
-        by_kind={
-            count.kind: KindLoss(
-                n_found=count.n_found, n_kept=count.n_kept, n_inserted=n_inserted[count.kind]
-            )
-            for count in kinds
-        },
+        n_asked_again=n_asked_again,
+        by_kind={kind: KindLoss(n_inserted=n) for kind, n in count_by_kind(done.inserted).items()},
     )
+
+
+def count_asked_again(facts: Facts) -> int:
+    """Count what was done again though the summary before told of it.
+
+    That is files that were only read, and commands that failed once more.
+    """
+    if not facts.previous:
+        return 0
+    before = facts.previous[-1].lines
+    files = {line.partition(" ")[2] for line in before["Files"]}
+    n_read = sum(touch.path in files and not touch.is_modified for touch in facts.files)
+    failed = {line.partition(" → ")[0] for line in before["Errors and cures"]}
+    return n_read + sum(run.is_failed and run.command in failed for run in facts.runs)
 
 
 def _count_data_room(summary: str) -> int:
@@ -116,7 +123,7 @@ def _count_data_room(summary: str) -> int:
 
 
 def _choose(
-    missing: Iterable[Fact], budget_tokens: int, n_data_chars: int, count: Count
+    missing: Iterable[Fact], room_tokens: int, n_data_chars: int, count: Count
 ) -> tuple[Fact, ...]:
     """Choose what goes in, a line once for all the facts that it holds."""
     chosen: list[Fact] = []
@@ -126,15 +133,13 @@ def _choose(
         line = _format_fact(fact)
         if line not in written:
             n_line = count(line) + 1
-            share = RULES_EXTRA_SHARE if fact.kind == "constraint" else EXTRA_SHARE
-            room = max(MIN_EXTRA_TOKENS, budget_tokens // share)
-            if not fact.is_required and n_used + n_line > room:
+            if not fact.is_required and n_used + n_line > room_tokens:
                 continue
             if fact.kind == "identifier":
                 if len(line) + 1 > n_data_chars:
                     continue
                 n_data_chars -= len(line) + 1
-            n_used += 0 if fact.is_required else n_line
+            n_used += n_line
             written.add(line)
         chosen.append(fact)
     return tuple(chosen)

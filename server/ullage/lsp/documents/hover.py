@@ -60,7 +60,7 @@ def _compaction_parts(outlined: OutlinedSession, compaction: Compaction) -> list
     lines = outline_text.summary_lines(outlined, compaction)
     return [
         outline_text.change_text(compaction),
-        *([] if loss is None else [f"Audit: {escape_markdown(measured_text(loss))}"]),
+        *([] if loss is None else [f"Measured: {escape_markdown(measured_text(loss))}"]),
         *(["\n".join(f"> {escape_markdown(line)}  " for line in lines)] if lines else []),
     ]
 

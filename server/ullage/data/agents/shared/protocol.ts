@@ -172,10 +172,8 @@ export interface Compact {
 }
 
 export interface Audit {
-  factsFound: number;
-  factsKept: number;
-  factsInserted: number;
-  factsLost: number;
+  putBack: Record<string, number>;
+  leftOut: number;
   compressionRatio: number | null;
 }
 
