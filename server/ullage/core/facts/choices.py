@@ -24,6 +24,8 @@ _TAIL_CHARS = 2000
 _TAIL_LINES = 4
 """Of an agent's answer, where it asks or proposes something; chosen."""
 _BRIEF_CHARS = 20
+_PICK_WORDS = 4
+"""A label stands anywhere in a clause of no more words, else first; chosen."""
 _FEW_WORDS = 3
 """A message that is hardly more than a yes or a name; chosen."""
 _MIN_SHARED = 2
@@ -93,7 +95,8 @@ class Dialog(msgspec.Struct):
         if sentences and sentences[-1].kind == "question":
             return ""
         is_brief = _is_brief(prose) and proposed[-1] in question
-        if (n_shared >= _MIN_SHARED or is_brief) and len(prose) < _MAX_TEXT_CHARS:
+        is_near = bool(question) and n_shared >= _MIN_SHARED and len(prose) < _MAX_TEXT_CHARS
+        if is_near or is_brief:
             return f"{reply} (in reply to: {asked})"
         return ""
 
@@ -102,8 +105,9 @@ class Dialog(msgspec.Struct):
         pairs: list[tuple[str, str]] = _PAIR.findall(prose[:_MAX_TEXT_CHARS])
         if len(pairs) > 1:
             return self._read_pairs(pairs, prose)
-        words = _CLAUSE_END.split(prose, maxsplit=1)[0].split() if self.lists else []
-        for word in words[:4]:
+        is_short = bool(self.lists) and len(prose) <= _SHORT_CHARS
+        words = _CLAUSE_END.split(prose, maxsplit=1)[0].split() if is_short else []
+        for word in words if len(words) <= _PICK_WORDS else words[:1]:
             label = word.strip("()[]#*`\"'").upper()
             is_bare = len(words) < 3 and word == words[-1]
             option = next(
@@ -154,7 +158,7 @@ def write_answer(answer: Answer) -> str:
 def _list_options(answer: str) -> list[_Options]:
     lists: list[_Options] = []
     for line in remove_bold(answer).split("\n"):
-        option = _OPTION.match(line[:500])
+        option = _OPTION.match(line[:500].strip())
         if option is None:
             continue
         label: str = (option[1] or option[2]).upper()
@@ -191,9 +195,8 @@ def _approves(prose: str, *, is_asked: bool, n_shared: int) -> bool:
         return len(clause) <= _SHORT_CHARS or n_shared >= _MIN_SHARED
     if not begins_with(prose, _NODS):
         return False
-    return (
-        _is_brief(prose) or n_shared >= _MIN_SHARED or (is_asked and len(prose) <= 2 * _BRIEF_CHARS)
-    )
+    is_near = n_shared >= _MIN_SHARED and len(prose) <= _MAX_TEXT_CHARS
+    return is_near or (is_asked and len(prose) <= 2 * _BRIEF_CHARS)
 
 
 def _is_brief(prose: str) -> bool:

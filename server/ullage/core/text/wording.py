@@ -208,8 +208,9 @@ def rule_strength(sentence: Wording) -> int:
     is_prohibition = _is_prohibition(sentence)
     if has_marker(sentence, COMPLAINTS) and not is_prohibition:
         return 0
-    is_clear = is_prohibition or is_excluding or has_marker(sentence, STRONG_RULES)
-    return 2 if is_clear else 1
+    if is_prohibition or is_excluding or has_marker(sentence, STRONG_RULES):
+        return 2
+    return int(has_marker(sentence, WEAK_RULES))
 
 
 def reads_as_rule(text: str) -> bool:
