@@ -229,7 +229,7 @@ def _list_choices(facts: Facts) -> Iterator[Line]:
 
 def _list_outcomes(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
     """Give of each answered request what came out, of the last one more."""
-    settled = {choice.text for choice in facts.choices}
+    settled = {part.text for choice in facts.choices for part in cut_sentences(choice.text)}
     settled.update(sentence.text for sentence in facts.sentences if sentence.kind == "open")
     for turn in facts.requests:
         if turn.fate != "answered":

@@ -175,6 +175,10 @@ _REMARKED = re.compile(
     rf"(?<!\w)(?:{'|'.join(map(re.escape, list_entries('remarks')))})(?!\w)"
     + (f"|{_REMARKS.fragments.pattern}" if _REMARKS.fragments else "")
 )
+_LEAD_INS = re.compile(
+    rf"(?:(?:{'|'.join(map(re.escape, sorted({*list_entries('lead_ins')} - _NEGATIONS)))})\s+)+(?=\S)"
+)
+"""What may stand before the first word that counts, such as "also"."""
 _LABEL_WORDS = 2
 """Words before a colon that only name what follows, such as `Note:`; chosen."""
 _QUESTION_ENDS = ("?", "？", "؟")
@@ -198,6 +202,8 @@ def rule_strength(sentence: Wording) -> int:
     label, colon, rest = sentence.lower.partition(": ")
     if colon and rest.strip() and len(label.split()) <= _LABEL_WORDS:
         sentence = read_wording(rest)
+    if (lead := _LEAD_INS.match(sentence.lower)) is not None:
+        sentence = read_wording(sentence.lower[lead.end() :])
     is_excluding = _EXCLUDED.search(sentence.lower) is not None
     is_bare = sentence.first not in _NEGATIONS and not is_excluding
     if is_bare and not has_marker(sentence, _ANY_RULE):
