@@ -18,7 +18,7 @@ OPENING = re.compile(
     re.IGNORECASE,
 )
 """Words of ours before what was said."""
-_JOINT = re.compile(r"[()\[\]“”\"«»→]|: |\s[–—-]\s")
+_JOINT = re.compile(r"[;()\[\]“”\"«»→]|: |\s[–—-]\s")
 _WORD_END = re.compile(r"\w")
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"

@@ -153,3 +153,24 @@ def test_points_below_a_heading_of_decisions_are_choices() -> None:
 )
 def test_a_person_proposes_a_way(said: str) -> None:
     assert choices(user(said)) == [said]
+
+
+def test_a_reply_with_a_figure_answers_a_question_in_whatever_words() -> None:
+    talk = [
+        user("Issue tokens for the shop."),
+        assistant("How long should they live?"),
+        user("15 minutes, and 7 days where one stays signed in"),
+    ]
+    (choice,) = collect_facts(numbered(talk)).choices
+    assert choice.text.startswith("15 minutes, and 7 days where one stays signed in (in reply to:")
+
+
+def test_what_is_asked_beside_an_approval_is_open() -> None:
+    talk = [
+        user("Plan the trip."),
+        assistant("Two weeks, Tokyo first. Does that fit?"),
+        user("Looks good! What are the visa requirements?"),
+    ]
+    facts = collect_facts(numbered(talk))
+    assert facts.choices[0].text.startswith("Does that fit?")
+    assert "What are the visa requirements?" in facts.turns[-1].ask

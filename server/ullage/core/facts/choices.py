@@ -47,6 +47,8 @@ _OPTION = re.compile(
 """A line that offers something under a letter or a number: of a list, a table, a menu."""
 _PAIR = re.compile(r"(?<!\w)[A-Za-z]{0,8}(\d{1,2})\s{0,2}[:：=.)-]\s{0,2}([A-Za-z])(?!\w)")
 """An answer to a numbered question by a letter, such as `Q1: A`."""
+_FIGURE = re.compile(r"(?<!\w)(?:\d|[A-Z]{1,5}-?\d)")
+"""A figure, or a name with one."""
 _Options = dict[str, str]
 
 
@@ -94,9 +96,11 @@ class Dialog(msgspec.Struct):
             return f"{asked} (approved: {reply})"
         if sentences and sentences[-1].kind == "question":
             return ""
-        is_brief = _is_brief(prose) and proposed[-1] in question
-        is_near = bool(question) and n_shared >= _MIN_SHARED and len(prose) < _MAX_TEXT_CHARS
-        if is_near or is_brief:
+        # A figure or a name with one answers a question, in whatever words.
+        is_answer = _is_brief(prose) or _FIGURE.search(reply) is not None
+        is_taken_up = bool(question) and n_shared >= _MIN_SHARED
+        is_reply = is_taken_up or (is_answer and proposed[-1] in question)
+        if is_reply and len(prose) < _MAX_TEXT_CHARS:
             return f"{reply} (in reply to: {asked})"
         return ""
 

@@ -205,7 +205,8 @@ class FactAccumulator(msgspec.Struct):
             sentences = tuple(
                 s
                 for s in sentences
-                if s.kind == "rule" or (s.kind != "choice" and len(prose) > _MAX_REPLY_CHARS)
+                if s.kind in ("rule", "question", "open")
+                or (s.kind != "choice" and len(prose) > _MAX_REPLY_CHARS)
             )
         self.sentences += sentences
         is_aside = item.category == "tool results" and not item.queued

@@ -112,7 +112,7 @@ class Plan(msgspec.Struct):
 
 
 class TaskList(msgspec.Struct):
-    """Boxes of task files, as they were shown and ticked: a list counts once a box of it was ticked.
+    """Boxes of task files, as they were shown and ticked: a list counts once one was ticked.
 
     Templates and checklists have boxes too, which nobody works by.
     """

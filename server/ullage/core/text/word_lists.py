@@ -25,7 +25,7 @@ Table: TypeAlias = Literal[
     "exclusions", "reversals", "choices", "contrasts", "resolves", "decision_headings",
     "pick_verbs", "approvals", "nods", "objections", "suggestions", "offers", "reasons",
     "open_points", "deferrals", "done", "findings", "dead_ends", "intentions", "empty_stems",
-    "doing_stems", "abbreviations", "undecided", "own_facts", "lead_ins", "locations",
+    "doing_stems", "abbreviations", "universals", "undecided", "own_facts", "lead_ins", "locations",
     "momentary", "lessons",
 ]  # fmt: skip
 TABLES: tuple[Table, ...] = get_args(Table)

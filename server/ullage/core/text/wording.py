@@ -150,6 +150,7 @@ UNDECIDED = word_list("undecided")
 DONE = word_list("done")
 FINDINGS = word_list("findings")
 DEAD_ENDS = word_list("dead_ends")
+_UNIVERSALS = word_list("universals").words
 MOMENTARY = word_list("momentary")
 LESSONS = word_list("lessons")
 AGENT_MARKERS = join_lists(CHOICES, CONTRASTS, OPEN_POINTS, DONE, FINDINGS)
@@ -216,7 +217,7 @@ def rule_strength(sentence: Wording) -> int:
         return 0
     if is_prohibition or is_excluding or has_marker(sentence, STRONG_RULES):
         return 2
-    return int(has_marker(sentence, WEAK_RULES))
+    return has_marker(sentence, WEAK_RULES) * (2 if sentence.first in _UNIVERSALS else 1)
 
 
 def reads_as_rule(text: str) -> bool:
