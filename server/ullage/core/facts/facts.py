@@ -95,9 +95,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def replaced(self) -> tuple[Replacement, ...]:
         """Find the statements that a later one may stand for; found anew at each call."""
-        sections = ("Goal", "Constraints", "Decisions")
+        sections = ("Constraints", "Decisions")
         carried = [line for section in sections for line in self.previous_lines(section)]
-        return find_replacements(carried, self.sentences)
+        return find_replacements(carried, self.sentences, self.choices)
 
     def previous_lines(self, section: str) -> list[str]:
         """List what all previous summaries say in a section, the oldest first."""

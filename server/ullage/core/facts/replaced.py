@@ -11,10 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain
+from operator import itemgetter
 from typing import Literal, TypeAlias
 
 import msgspec
 
+from ullage.core.facts.choices import Choice
 from ullage.core.text.prose import gist
 from ullage.core.text.sentences import Sentence
 from ullage.core.text.wording import read_wording
@@ -53,6 +55,8 @@ _STEM_CHARS = 4
 _GRAM_SIZES = (3, 4, 5)
 _SMALL_GRAM_SIZES = (1, 2, 3)
 """For scripts whose characters are syllables or words."""
+_ANSWERED = re.compile(r" \((?:in reply to|against): ")
+_APPROVED = " (approved: "
 _BETWEEN = re.compile(r"[\W_]+")
 _CODE = re.compile(r"[\\\[{|<]|=>")
 _VALUE = re.compile(
@@ -104,14 +108,14 @@ class _Statement(msgspec.Struct, frozen=True, gc=False):
 
 
 def find_replacements(
-    carried: Iterable[str], sentences: Sequence[Sentence]
+    carried: Iterable[str], sentences: Sequence[Sentence], choices: Iterable[Choice] = ()
 ) -> tuple[Replacement, ...]:
     """Find the statements of persons, and the agent's choices, that a later one may replace.
 
     `carried` are statements of earlier summaries. Of two that are alike neither is forgotten:
     what is done about it is the caller's. Time grows linearly with the sentences.
     """
-    statements = list(_list_statements(carried, sentences))
+    statements = list(_list_statements(carried, sentences, choices))
     likeness = _Likeness(statements)
     judged = [(*pair, *likeness.judge(*pair)) for pair in _list_pairs(statements)]
     # Many rules that are alike are a list of rules.
@@ -165,27 +169,37 @@ def apply_replaced(text: str, replaced: Iterable[Replacement]) -> str:
     return text
 
 
-def _list_statements(carried: Iterable[str], sentences: Sequence[Sentence]) -> Iterator[_Statement]:
+def _list_statements(
+    carried: Iterable[str], sentences: Sequence[Sentence], choices: Iterable[Choice]
+) -> Iterator[_Statement]:
     for text in carried:
         if _reads_as_statement(text):
             yield _make_statement(text, -1, is_rule=True, is_users=True, is_recent=False)
     n_said = Counter(sentence.n_item for sentence in sentences if sentence.is_user)
-    said = [
-        sentence
+    typed = {
+        (sentence.text, sentence.n_item): sentence.kind == "rule"
         for sentence in sentences
-        if (sentence.kind != "question" if sentence.is_user else sentence.kind == "choice")
+        if sentence.is_user
+        and sentence.kind != "question"
         and not sentence.is_bulk
         and n_said[sentence.n_item] <= _MAX_EARLIER_SENTENCES
-        and _reads_as_statement(sentence.text)
-    ]
-    for sentence in said[-_MAX_STATEMENTS:]:
-        n_beside = n_said[sentence.n_item]
+    }
+    # What they answer stands behind them.
+    chosen = {
+        (_ANSWERED.split(choice.text, 1)[0], choice.n_item): choice.is_user
+        for choice in choices
+        if _APPROVED not in choice.text
+    }
+    said = {**dict.fromkeys(chosen, False), **typed}
+    newest = [key for key in sorted(said, key=itemgetter(1)) if _reads_as_statement(key[0])]
+    for text, n_item in newest[-_MAX_STATEMENTS:]:
+        is_users = chosen.get((text, n_item), True)
         yield _make_statement(
-            sentence.text,
-            sentence.n_item,
-            is_rule=sentence.kind == "rule",
-            is_users=sentence.is_user,
-            is_recent=sentence.is_user and n_beside <= _MAX_LATER_SENTENCES,
+            text,
+            n_item,
+            is_rule=said[text, n_item],
+            is_users=is_users,
+            is_recent=is_users and n_said[n_item] <= _MAX_LATER_SENTENCES,
         )
 
 
