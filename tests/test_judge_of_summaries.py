@@ -115,3 +115,15 @@ def test_labels_of_recorded_sessions_hold_no_words_of_theirs() -> None:
                 assert not quote.text
                 assert quote.line > 0
                 assert quote.length > 0
+
+
+def test_labels_of_our_own_sessions_quote_them_word_for_word() -> None:
+    folder = Path(label.__file__).parent / "reading"
+    sessions = label.list_sessions([folder])
+    assert len(sessions) >= 6
+    for name, path in sessions.items():
+        labels, lines = label.read_labels(folder / f"{name}.json"), label.LabelledLines(path)
+        assert labels.sha256 == lines.sha256
+        for item in labels.items:
+            for quote in item.quotes:
+                assert lines.quote(quote) == quote.text, name
