@@ -18,6 +18,18 @@ SENDER = 'Sender (untrusted metadata):\n```json\n{\n  "label": "Never push"\n}\n
             [("harness", "Never push.\n\nAlways sign."), ("typed", "only the tests")],
         ),
         (
+            "Conversation context (untrusted, chronological, selected for current message):\n"
+            "#2 Sun 2026-05-24 01:37 UTC Ann: Send it.\n#3 Sun 01:38 UTC Ann: Now?\n\nYes, send it.",
+            [
+                (
+                    "harness",
+                    "Conversation context (untrusted, chronological, selected for current message):\n"
+                    "#2 Sun 2026-05-24 01:37 UTC Ann: Send it.\n#3 Sun 01:38 UTC Ann: Now?",
+                ),
+                ("typed", "Yes, send it."),
+            ],
+        ),
+        (
             'Use the "report" skill for this request.',
             [("harness", 'Use the "report" skill for this request.'), ("typed", "/report")],
         ),

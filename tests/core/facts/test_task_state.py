@@ -38,7 +38,8 @@ def todo(call_id: str, *steps: tuple[str, str]) -> list[ContextItem]:
     return [assistant("", [call]), tool_result("ok", call_id, "TodoWrite")]
 
 
-ASKED = user("Make the totals of the invoice right for Japan.")
+ASKED_TEXT = "Make the totals of the invoice right for Japan."
+ASKED = user(ASKED_TEXT)
 LOOKED = (assistant("", [READ]), tool_result("…", "c1", "read"))
 
 
@@ -225,3 +226,30 @@ def test_a_task_file_counts_once_a_box_of_it_was_ticked() -> None:
     ]
     all_ticked = written(4, boxes.replace("[ ]", "[x]").format("x"))
     assert open_texts(ASKED, *ticked, *all_ticked, assistant("All done.")) == []
+
+
+def test_messages_that_a_compaction_kept_were_answered_before_it() -> None:
+    kept = (ASKED, user("And the dates of the export, please."))
+    after = summary("## Goal\nTotals\n")
+    assert fates(*kept, after) == ["answered", "asked"]
+    assert fates(*kept, after, *LOOKED) == ["answered", "in progress"]
+    assert fates(*kept, after, user("Now write the notes of May.")) == [
+        "answered",
+        "answered",
+        "asked",
+    ]
+
+
+def test_words_that_ended_a_turn_announce_nothing() -> None:
+    # A hook or a task in the background had the agent go on.
+    items = (ASKED, assistant("The totals are right now."), harness("[task done]"), *LOOKED)
+    assert state_of(*items).next_step == Quote(text=ASKED_TEXT, by="user")
+
+
+def test_only_the_newest_calls_are_running() -> None:
+    stopped = assistant("", [("c8", "edit", {"path": "src/old.py"})])
+    running = assistant("", [("c9", "bash", {"command": "make all"})])
+    facts = facts_of(ASKED, stopped, user("Not that file, the totals."), running)
+    assert facts.pending_calls == (("bash", "make all"),)
+    facts = facts_of(ASKED, stopped, *LOOKED, running)
+    assert facts.pending_calls == (("bash", "make all"),)

@@ -11,6 +11,7 @@ from ullage.core.text.quotations import read_own_words, read_quoted, split_quota
 RULE = "Never push to main."
 
 QUOTED = {
+    "command over lines": f"curl -H 'Note: {RULE}' \\\n  -d '{RULE}' \\\n  https://a.example",
     "fence": f"```\n{RULE}\n```",
     "fence behind what is not seen": f"\u200b```\n{RULE}\n```",
     "wide quote mark": f"＞ {RULE}",

@@ -14,7 +14,7 @@ from ullage.core.checkpoint.working_state import MAX_FILES, MAX_TOOLS, WorkingSt
 from ullage.core.facts.command_runs import run_key
 from ullage.core.facts.facts import Facts, collect_facts
 from ullage.core.facts.learnings import find_dead_ends, find_learnings
-from ullage.core.facts.task_state import FAILING, TaskState, cut_clauses, read_task_state
+from ullage.core.facts.task_state import FAILING, WAITING, TaskState, cut_clauses, read_task_state
 from ullage.core.facts.thread import TOPIC_CHARS, SpokenMessage, find_thread
 from ullage.core.text.prose import gist
 from ullage.core.text.sentences import Sentence, find_open_points
@@ -151,7 +151,7 @@ def _write_next_action(task: TaskState) -> str:
     """Write what comes next, with the request that it is for."""
     step = task.next_step
     if step is None:
-        return ""
+        return f"{WAITING}{task.question}" if task.question else ""
     if step.by == "user" or not task.request:
         return step.text
     return f"{step.text} (for: {cut_clauses(task.request, _MAX_REQUEST_CHARS)})"

@@ -72,7 +72,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     last_answer_item: int
     """The item of the agent's last words; negative where it said nothing."""
     is_turn_ended: bool
-    """Whether the agent's last words end its turn."""
+    """Whether the agent's last words end its turn, and nothing followed them."""
+    is_announced: bool
+    """Whether these words were said on the way, and so say what comes."""
     n_items: int
     times: tuple[int | None, ...]
     """When each item was written."""
@@ -129,7 +131,10 @@ class FactAccumulator(msgspec.Struct):
     tools: dict[str, None] = {}
     tasks: TaskList = msgspec.field(default_factory=TaskList)
     plan: Plan = msgspec.field(default_factory=Plan)
-    calls: dict[str, Call] = {}
+    calls: dict[str, tuple[Call, int]] = {}
+    """Those without a result yet, each with its item."""
+    last_call_item: int = -1
+    """The item of the newest call that has a result."""
     last_call: Call | None = None
     times: list[int | None] = []
     last_answer: str = ""
@@ -153,6 +158,7 @@ class FactAccumulator(msgspec.Struct):
     def _read_summary(self, item: ContextItem, n_item: int) -> None:
         """Read a previous summary; what was open in it may be closed by what follows."""
         self.summary_items.append(n_item)
+        self.requests.forget()
         summary = read_previous_summary(self.clean(read_speech(item, "summary")))
         requests = [
             line
@@ -227,6 +233,8 @@ class FactAccumulator(msgspec.Struct):
             # Whoever is spoken to after words without a call had ended its turn with them.
             self.reports.append(self.last_answer_item)
         self.requests.ask(request)
+        if not request.is_aside:
+            self.last_call_item = max(self.last_call_item, request.n_item)
 
     def _read_agent(self, item: ContextItem, n_item: int) -> None:
         said = self.clean(read_speech(item, "assistant")).strip()
@@ -244,7 +252,9 @@ class FactAccumulator(msgspec.Struct):
         self.sentences += [s for s in sentences if not self._is_copied(s)]
         self.dialog.hear(said, text)
         self.last_answer, self.last_answer_item = text, n_item
-        if not calls:
+        if calls:
+            self.requests.is_end = False
+        else:
             ends = item.message.ends_turn
             self.requests.answer(text or said, is_end=not _goes_on(text) if ends is None else ends)
 
@@ -271,7 +281,8 @@ class FactAccumulator(msgspec.Struct):
             for text in list_new_texts(call):
                 self.tasks.read(text, n_item)
         command = None if facts.command is None else self.clean(facts.command)
-        self.last_call = self.calls[call.call_id] = (call, command, paths)
+        self.last_call = (call, command, paths)
+        self.calls[call.call_id] = (self.last_call, n_item)
 
     def _read_results(self, item: ContextItem, n_item: int) -> None:
         if item.message.ends_turn and item.category != "assistant":
@@ -279,7 +290,9 @@ class FactAccumulator(msgspec.Struct):
         for block in item.message.blocks:
             if not isinstance(block, ToolResult):
                 continue
-            call, command, paths = self.calls.pop(block.call_id, (None, None, ()))
+            held, asked_at = self.calls.pop(block.call_id, ((None, None, ()), -1))
+            call, command, paths = held
+            self.last_call_item = max(self.last_call_item, asked_at)
             if call is not None and not block.is_error and (title := read_plan_title(call)):
                 self._add_choice(self.clean(f"plan approved: {title}"), item, n_item)
             name = self.clean(block.name or (call.name if call else ""))
@@ -327,15 +340,22 @@ class FactAccumulator(msgspec.Struct):
             plan=tuple(map(self._clean_step, self.plan.steps.values())),
             plan_item=self.plan.n_item,
             tasks=tuple(map(self._clean_step, self.tasks.list_steps())),
-            pending_calls=tuple(map(self._shorten_call, list(self.calls.values())[-_MAX_PENDING:])),
+            pending_calls=tuple(map(self._shorten_call, self._list_pending())),
             last_call=self._shorten_call(self.last_call) if self.last_call else None,
             last_answer=self.last_answer,
             last_answer_item=self.last_answer_item,
             is_turn_ended=is_ended,
+            is_announced=not self.requests.is_end,
             n_items=len(self.times),
             times=tuple(self.times),
             messages=tuple(self.messages),
         )
+
+    def _list_pending(self) -> list[Call]:
+        """List the calls that may be running: an older one was stopped, and never had a result."""
+        return [call for call, n_item in self.calls.values() if n_item >= self.last_call_item][
+            -_MAX_PENDING:
+        ]
 
     def _clean_step(self, step: Step) -> Step:
         return Step(text=self.clean(step.text), state=step.state)

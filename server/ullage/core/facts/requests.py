@@ -96,6 +96,13 @@ class Requests(msgspec.Struct):
             request.is_worked_on, request.is_ended = True, is_end
             request.answer = text
 
+    def forget(self) -> None:
+        """Take a summary: what stands before it was kept by a compaction, without its answers."""
+        for request in self.waiting[:-1]:
+            request.is_ended = True
+        self.waiting = self.waiting[-1:]
+        self.is_answered = True
+
     def stop(self) -> None:
         """Take the note that a person stopped the agent."""
         for request in self.waiting:

@@ -27,6 +27,8 @@ _MAX_TASKS = 6
 """Boxes of a task file that are listed: it may have a hundred. Chosen."""
 _MIN_POINT_WORDS = 2
 _MAX_ITEM_CHARS = 300
+WAITING = "wait for the user's answer: "
+"""How the next step begins where the agent asked something at the end of its turn."""
 FAILING = "failing: "
 """How an open item begins that a check's failure leaves."""
 _CLAUSE_END = re.compile(r"[,;:，；：、](?:\s|(?<=[，；：、]))|\s[–—-]\s")
@@ -126,7 +128,7 @@ def _find_next_step(facts: Facts, open_requests: Sequence[Request]) -> Quote | N
     active = [step.text for step in facts.plan if step.state == "in progress"]
     if active and facts.plan_item > max(facts.last_answer_item, asked_at):
         return Quote(text=gist(active[0], _MAX_QUOTE_CHARS), by="plan")
-    if facts.last_answer_item > asked_at:
+    if facts.is_announced and facts.last_answer_item > asked_at:
         return Quote(text=_quote_end(facts.last_answer), by="agent")
     if (request := _find_task(open_requests)) is not None:
         return Quote(text=gist(request.ask or request.prose, _MAX_QUOTE_CHARS), by="user")

@@ -20,7 +20,7 @@ from ullage.core.facts.summary_sections import (
     REPLACED,
     SECTION_NAMES,
 )
-from ullage.core.facts.task_state import read_task_state
+from ullage.core.facts.task_state import WAITING, read_task_state
 from ullage.core.text import identifiers, wording
 from ullage.core.text.prose import (
     cut_sentences,
@@ -349,6 +349,8 @@ def _list_task(facts: Facts) -> Iterator[Line]:
         is_next = step is not None and step.by == "user" and item.text.startswith(step.text[:-1])
         section = NEXT if is_next else PROGRESS if item.state == "in progress" else REMAINING
         text = OPEN_REQUEST + item.text if is_request else item.text
+        if item.state == "question" and step is None:
+            section, text = NEXT, WAITING + item.text
         priority = 950.0 if is_request else 890.0 - at
         yield Line(section=section, text=text, priority=priority, order=at)
     if step is not None and step.by != "user":

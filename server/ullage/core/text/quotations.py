@@ -74,6 +74,8 @@ _PROGRAM = re.compile(
     r"\+[-=+]{3,}\+|={3,} .{0,200} ={3,}|_{3,} .{0,200} _{3,}|E {2,}\S|"
     r"(?:FAILED|PASSED|ERROR) \S+::\S|--- (?:FAIL|PASS|SKIP): |=== (?:RUN|PAUSE|CONT|NAME) |"
     r"(?:FAIL|PASS|ok)(?:\t| {3})|Author: .{0,80}<.{0,80}>\Z|"
+    # A command that goes on in the next line.
+    r".{1,2000}\s\\\Z|"
     # An object, an element: nothing else is on the line.
     r"\{\s?\"[^\"\n]{1,60}\"\s?:.{0,400}\}[,;]?\Z|" + _ELEMENT
 )

@@ -32,7 +32,7 @@ _SKILL_COMMAND = re.compile(
 )
 """What OpenClaw makes of a command that names a skill."""
 _ENVELOPE = re.compile(
-    r"[A-Z][^\n]{2,80} \(untrusted[^\n)]*\):\n```json\n.*?\n```\s*"
+    r"[A-Z][^\n]{2,80} \(untrusted[^\n)]*\):\n(?:```json\n.*?\n```|(?:#\d+ [^\n]*(?:\n|\Z))+)\s*"
     r"|System(?: \(untrusted\))?: \[[^\n]*\n?\s*"
     r"|\[media attached[^\n]*\n\s*|To send an image back, [^\n]*\n\s*"
     r"|\[[^\]\n]{0,200}?\b\d{4,6}-\d\d-\d\d[T ]\d\d:\d\d[^\]\n]{0,200}\] ?",
