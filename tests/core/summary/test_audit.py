@@ -13,13 +13,14 @@ from ullage.core.facts.summary_sections import (
     read_previous_summary,
     write_sections,
 )
-from ullage.core.summary.audit import Audit, audit, collapse_spaces, contains_whole, count_by_kind
+from ullage.core.summary.audit import Audit, audit, collapse_spaces, count_by_kind
 from ullage.core.summary.extract import summarize
 from ullage.core.summary.insert_missing import (
     CompletedSummary,
     count_asked_again,
     insert_missing,
 )
+from ullage.core.text.identifiers import contains_whole
 from ullage.core.transcript.context import ContextItem
 
 

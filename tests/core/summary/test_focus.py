@@ -42,6 +42,13 @@ def test_what_matches_takes_half_of_the_budget_at_most() -> None:
     assert count(text) <= 800
 
 
+def test_files_that_match_come_before_newer_ones() -> None:
+    text = summarize(numbered(long_session()), focus="part_7", budget_tokens=900, count=count)
+    files = section(text, "Files").split("\n")
+    assert files[0] == "- read src/part_7.py"
+    assert len(files) > 3
+
+
 def test_a_focus_that_nothing_matches_is_told() -> None:
     text = summarize(numbered(long_session()), focus="kubernetes", budget_tokens=500, count=count)
     assert misses_focus(text, "kubernetes")

@@ -84,8 +84,11 @@ def _list_deeds(items: Sequence[ContextItem], failed_at: set[int]) -> Iterator[_
                 calls[block.call_id] = block
             elif isinstance(block, ToolResult) and (call := calls.pop(block.call_id, None)):
                 facts = read_call(call)
-                paths = tuple(touch.path for touch in facts.touches if touch.is_modified)
                 command = facts.command or ""
+                # What a command changes it says itself, but for a patch.
+                is_edit = not command or "*** " in command
+                touches = facts.touches if is_edit else ()
+                paths = tuple(touch.path for touch in touches if touch.is_modified)
                 if command or paths:
                     yield _Deed(
                         program=_name_program(command),

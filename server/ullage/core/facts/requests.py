@@ -118,7 +118,7 @@ class Requests(msgspec.Struct):
                 prose=request.prose,
                 answer=request.answer,
                 fate=_settle(request, following),
-                is_bare=request.is_aside or _is_bare(request.prose),
+                is_bare=request.is_aside or is_bare(request.prose),
                 n_item=request.n_item,
                 at_ms=request.at_ms,
             )
@@ -139,7 +139,7 @@ def _settle(request: OpenRequest, following: Request | None) -> Fate:
     return "asked" if following is None else following.fate
 
 
-def _is_bare(prose: str) -> bool:
+def is_bare(prose: str) -> bool:
     """Tell whether words are too few to name a task."""
     wording = read_wording(prose)
     words = [word for word in wording.words if len(word) > 1 and word.isalpha()]

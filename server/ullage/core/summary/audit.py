@@ -13,7 +13,7 @@ from ullage.core.facts.replaced import apply_replaced
 from ullage.core.facts.summary_sections import AS_OF, LEFT_OUT, OPEN_REQUEST, read_previous_summary
 from ullage.core.facts.task_state import read_task_state
 from ullage.core.summary.data_lines import list_data_lines, list_data_sources, list_needed_lines
-from ullage.core.text.identifiers import find_identifiers
+from ullage.core.text.identifiers import contains_whole, find_identifiers
 from ullage.core.text.prose import collapse_spaces, gist, one_line
 from ullage.core.text.quotations import read_own_words
 from ullage.core.text.wording import is_directive, read_wording
@@ -218,24 +218,6 @@ class _SummaryIndex:
 
 def _has_digit(word: str) -> bool:
     return any(map(str.isdigit, word))
-
-
-def contains_whole(text: str, value: str) -> bool:
-    """Whether a text holds a value that is not part of a longer one."""
-    start = text.find(value)
-    while start >= 0:
-        end = start + len(value)
-        before, after = text[start - 1 : start], text[end : end + 1]
-        if not _is_joined(before, value[0]) and not _is_joined(after, value[-1]):
-            return True
-        start = text.find(value, start + 1)
-    return False
-
-
-def _is_joined(neighbor: str, edge: str) -> bool:
-    # Chinese puts no space before a value, so its letters are no part of a Latin one.
-    is_word = neighbor.isalnum() and (neighbor.isascii() or not edge.isascii())
-    return (is_word or neighbor == "_") and (edge.isalnum() or edge == "_")
 
 
 def _path_forms(path: str) -> tuple[str, ...]:

@@ -212,13 +212,13 @@ def _list_focused(
         if (text := one_line(" ".join(line.text.split())))
     ]
     candidates = [*(line for line in lines if not line.text.startswith(FOCUS)), *told, *data]
-    for weight, at in focus.rank([line.text for line in candidates]):
+    for n_rank, (weight, at) in enumerate(focus.rank([line.text for line in candidates])):
         line = candidates[at]
         n_line = counted(f"- {line.text}\n")
         if n_line <= room and said.add(line):
             room -= n_line
             priority = max(line.priority, summary_lines.ESSENTIAL + weight)
-            yield msgspec.structs.replace(line, priority=priority, order=_FIRST + line.order)
+            yield msgspec.structs.replace(line, priority=priority, order=_FIRST + n_rank)
 
 
 def _list_data(items: Sequence[ContextItem], facts: Facts) -> Iterator[Line]:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ullage.core.facts.summary_sections import FOCUS
+from ullage.core.text.identifiers import contains_whole
 from ullage.core.text.word_lists import word_list
 from ullage.core.text.wording import read_wording
 
@@ -22,6 +23,7 @@ class Focus:
         self.stems = {_stem(word) for word in words if len(word) > 2 or not word.isascii()}
         telling = self.stems - {_stem(word) for word in word_list("empty_stems").words}
         self.stems = telling or self.stems
+        self._names = [name for name in (text or "").split() if len(name) > 2]
 
     def find(self, text: str) -> frozenset[str]:
         """Give the words of the focus that a text has, in any ending."""
@@ -37,8 +39,15 @@ class Focus:
         matches = [(at, matched) for at, text in enumerate(texts) if (matched := self.find(text))]
         counts = Counter(stem for _, matched in matches for stem in matched)
         weights = {stem: 1 / counts[stem] ** 0.5 for stem in counts}
-        ranked = [(len(stems) + sum(weights[s] for s in stems), at) for at, stems in matches]
+        ranked = [
+            (len(stems) + sum(weights[stem] for stem in stems) + self._count_names(texts[at]), at)
+            for at, stems in matches
+        ]
         return sorted(ranked, key=lambda match: (-match[0], match[1]))
+
+    def _count_names(self, text: str) -> int:
+        """Count the words of the focus that stand in a text as they were written."""
+        return sum(contains_whole(text, name) for name in self._names)
 
 
 def _stem(word: str) -> str:

@@ -11,7 +11,7 @@ from ullage.core.facts.errors import Error, find_errors
 from ullage.core.facts.facts import Facts
 from ullage.core.facts.made import list_made
 from ullage.core.facts.replaced import apply_replaced
-from ullage.core.facts.requests import Request
+from ullage.core.facts.requests import Request, is_bare
 from ullage.core.facts.summary_sections import (
     ASKED,
     NOT_CURED,
@@ -198,8 +198,8 @@ def _list_goals(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
 
 def _is_mere_reply(turn: Request) -> bool:
     """Whether words only go on with what was said before: "yes", "continue", a number."""
-    has_figure = any(map(str.isdigit, turn.prose))
-    return turn.is_bare and (not has_figure or len(turn.prose) < _MIN_REPLY_CHARS)
+    has_figure = any(map(str.isdigit, turn.ask))
+    return is_bare(turn.ask) and (not has_figure or len(turn.ask) < _MIN_REPLY_CHARS)
 
 
 def _is_only_open(facts: Facts) -> bool:
@@ -322,7 +322,11 @@ def _is_result(
     if not is_remark:
         return True
     is_last = following is None or following.n_item != sentence.n_item
-    return sentence.kind != "other" or exact >= (_MIN_LAST_EXACT if is_last else _MIN_REMARK_EXACT)
+    if sentence.kind != "other":
+        return True
+    if is_last:
+        return exact >= _MIN_LAST_EXACT and any(map(str.isdigit, text))
+    return exact >= _MIN_REMARK_EXACT
 
 
 def _list_made(items: Sequence[ContextItem]) -> Iterator[Line]:

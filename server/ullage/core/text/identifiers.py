@@ -110,6 +110,24 @@ def find_identifiers(text: str) -> list[tuple[str, str]]:
     return [(match.lastgroup or "", match[0]) for match in _IDENTIFIER.finditer(text)]
 
 
+def contains_whole(text: str, value: str) -> bool:
+    """Whether a text holds a value that is not part of a longer one."""
+    start = text.find(value)
+    while start >= 0:
+        end = start + len(value)
+        before, after = text[start - 1 : start], text[end : end + 1]
+        if not _is_joined(before, value[0]) and not _is_joined(after, value[-1]):
+            return True
+        start = text.find(value, start + 1)
+    return False
+
+
+def _is_joined(neighbor: str, edge: str) -> bool:
+    # Chinese puts no space before a value, so its letters are no part of a Latin one.
+    is_word = neighbor.isalnum() and (neighbor.isascii() or not edge.isascii())
+    return (is_word or neighbor == "_") and (edge.isalnum() or edge == "_")
+
+
 def _is_exact(kind: str, name: str) -> bool:
     if kind == "number":
         return sum(map(str.isdigit, name)) >= _MIN_DIGITS
