@@ -246,6 +246,11 @@ SESSION = numbered(
 )
 
 
+WORDS = (
+    "amber basil cedar delta ember fjord glade heron indigo jasper kelp lilac maple nectar onyx"
+).split()
+
+
 def test_points_are_picked_into_their_sections() -> None:
     found: dict[str, list[str]] = {name: [] for name in SECTIONS}
     for one in pick_memory_points(SESSION):
@@ -257,6 +262,27 @@ def test_points_are_picked_into_their_sections() -> None:
     assert any("wrong clock" in text for text in found["Issues Found"])
     assert any(text.startswith("Failing: pytest") for text in found["Issues Found"])
     assert found["User Preferences"] == ["Never touch schema.sql."]
+
+
+def test_nothing_is_left_out_for_its_number_and_the_oldest_comes_first() -> None:
+    rules = [f"Never touch the {word} module." for word in WORDS]
+    edits = [(f"c{n}", "edit", {"path": f"src/{word}.py"}) for n, word in enumerate(WORDS)]
+    talk = [user(rule) for rule in rules]
+    points = pick_memory_points(numbered([*talk, assistant("Added them all.", edits)]))
+    assert [point.text for point in points if point.section == "User Preferences"] == rules
+    changed = [path for point in points if point.text.startswith("Changed: ")
+               for path in point.text.removeprefix("Changed: ").split(", ")]  # fmt: skip
+    assert changed == [f"src/{word}.py" for word in WORDS]
+
+
+def test_no_point_says_its_label_twice_or_what_another_says() -> None:
+    talk = [
+        user("Port the exporter and the importer."),
+        assistant("I implemented the exporter.\n\nRemaining: the importer in src/importer.py."),
+    ]
+    texts = [point.text for point in pick_memory_points(numbered(talk))]
+    assert not [text for text in texts if "Remaining: Remaining" in text]
+    assert len(texts) == len({text.partition(": ")[2] or text for text in texts})
 
 
 def test_nothing_planted_by_a_tool_gets_into_the_memory() -> None:

@@ -3,14 +3,16 @@
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
 from ullage.core.facts.facts import Facts, collect_facts
+from ullage.core.facts.summary_sections import ASKED, REPLACED
 from ullage.core.facts.task_state import FAILING, read_task_state
 from ullage.core.memory.flush import Epoch
-from ullage.core.summary.summary_lines import DECISIONS, Line, list_lines
+from ullage.core.summary.summary_lines import COMPLETED, DECISIONS, Line, list_lines
 from ullage.core.text.prose import MAX_SENTENCE_CHARS, gist
 from ullage.core.text.quoting import quote_as_data
 from ullage.core.transcript.context import ContextItem
@@ -22,8 +24,8 @@ SECTIONS: tuple[Section, ...] = get_args(Section)
 """Those of docs/design/memory.md, "The daily log"."""
 MAX_POINT_CHARS = MAX_SENTENCE_CHARS
 MAX_POINTS = 40
-"""Chosen: a log is read by the agent at every start, and an epoch has few things that last. No rule
-of the user is longer than a sentence, and none is cut."""
+"""Of a model's answer; chosen: a log is read by the agent at every start, and an epoch has few
+things that last. No rule of the user is longer than a sentence, and none is cut."""
 _NOT_NAMES = re.compile(r"[^A-Za-z0-9._:@+/-]|-(?=-)|-\Z")
 _HEADING_WORDS: tuple[tuple[Section, tuple[str, ...]], ...] = (
     ("User Preferences", ("preference", "constraint", "rule", "user")),
@@ -36,10 +38,12 @@ _HEADING_WORDS: tuple[tuple[Section, tuple[str, ...]], ...] = (
 _HEADING = re.compile(r"(?:#{1,6}\s{1,3})?(?:\*\*|__)?([^\n*_#]{3,60}?)(?:\*\*|__)?:?(?:\*\*|__)?")
 _POINT = re.compile(r"\A\s*(?:(?:[-*+•]|\d{1,3}[.)])\s{1,4}(?:\[[ xX]\]\s{1,4})?)+")
 _NONE = ("none", "n/a", "nothing", "nothing new", "no new information")
-_MAX_PICKED_POINTS = 10
-"""In a section; the newest, or those of highest priority. Chosen."""
-_MAX_PICKED_FILES = 8
+_MIN_DONE_PRIORITY = 200.0
+"""Of a summary's line on what was done; below it a remark stands there. Tried on sessions."""
+_FILES_A_POINT = 8
 _MAX_PICKED_CHARS = 300
+_LABEL = re.compile(r"\A(?:Completed|Remaining|Changed|Failing): ")
+_REMAINING = re.compile(r"remaining\b", re.IGNORECASE)
 
 
 class LogPoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,56 +152,71 @@ def drop_written(points: Iterable[LogPoint], written: frozenset[str]) -> tuple[L
 
 
 def pick_memory_points(items: Sequence[ContextItem]) -> tuple[LogPoint, ...]:
-    """Pick points from messages whose secrets are masked.
+    """Pick points from messages whose secrets are masked, in each section the oldest first.
 
-    Preferences are the user's own words. What tools returned states none, no decisions and no
-    open items (`core.facts`); of failed commands only the line of the error is told.
+    Nothing is left out for its number: what a compaction hides is never seen again. Preferences are
+    the user's own words. What tools returned states none, no decisions and no open items
+    (`core.facts`); of failed commands only the line of the error is told.
     """
     # An earlier summary tells of an epoch that had its own flush.
     spoken = [item for item in items if item.category != "summary"]
     facts = collect_facts(spoken)
-    lines = list_lines(facts, spoken)
-    remaining = [item.text for item in read_task_state(facts).open_items[:_MAX_PICKED_POINTS]]
+    lines = sorted(list_lines(facts, spoken), key=lambda line: line.order)
+    texts: tuple[tuple[Section, Iterable[str]], ...] = (
+        ("Task Progress", _list_progress(facts, lines)),
+        ("Important Decisions", (line.text for line in lines if line.section == DECISIONS)),
+        ("Issues Found", _list_issues(facts)),
+        # A pasted document states rules of its own, which the user may only be asking about.
+        ("User Preferences", (rule.text for rule in facts.rules if not rule.is_bulk)),
+    )
+    tasks = [gist(turn.ask, _MAX_PICKED_CHARS) for turn in facts.requests[:1]]
+    tasks.append(read_task_state(facts).topic)
     return (
-        *_list_progress(facts, remaining),
-        *(make_point("Important Decisions", text) for text in _pick_best(lines, DECISIONS)),
-        *_list_issues(facts),
-        *_list_preferences(facts),
+        *(
+            make_point("Task Progress", task, is_aside=True)
+            for task in _drop_contained(filter(None, tasks))
+        ),
+        *(make_point(section, text) for section, own in texts for text in _drop_contained(own)),
     )
 
 
-def _list_progress(facts: Facts, remaining: Sequence[str]) -> Iterator[LogPoint]:
-    if facts.requests:
-        yield make_point(
-            "Task Progress", gist(facts.requests[-1].ask, _MAX_PICKED_CHARS), is_aside=True
-        )
-    done = [gist(step.text, _MAX_PICKED_CHARS) for step in facts.plan if step.state == "done"]
-    done += [s.text for s in facts.sentences if s.kind == "done" and not s.is_user]
-    for text in list(dict.fromkeys(done))[-_MAX_PICKED_POINTS:]:
-        yield make_point("Task Progress", f"Completed: {gist(text, _MAX_PICKED_CHARS)}")
-    changed = [touch.path for touch in facts.files if touch.is_modified][-_MAX_PICKED_FILES:]
-    if changed:
-        yield make_point("Task Progress", f"Changed: {', '.join(changed)}")
-    for text in (text for text in remaining if not text.startswith(FAILING)):
-        yield make_point("Task Progress", f"Remaining: {text}")
+def _list_progress(facts: Facts, lines: Iterable[Line]) -> Iterator[str]:
+    done = [(s.n_item, s.text) for s in facts.sentences if s.kind == "done" and not s.is_user]
+    done += [
+        (line.order, line.text)
+        for line in lines
+        if line.section == COMPLETED
+        and line.priority >= _MIN_DONE_PRIORITY
+        and not line.text.startswith((ASKED, REPLACED))
+    ]
+    for _, text in sorted(done, key=itemgetter(0)):
+        yield f"Completed: {gist(text, _MAX_PICKED_CHARS)}"
+    changed = [touch.path for touch in facts.files if touch.is_modified]
+    for at in range(0, len(changed), _FILES_A_POINT):
+        yield f"Changed: {', '.join(changed[at : at + _FILES_A_POINT])}"
+    for item in read_task_state(facts).open_items:
+        if not item.text.startswith(FAILING):
+            label = "" if _REMAINING.match(item.text) else "Remaining: "
+            yield f"{label}{gist(item.text, _MAX_PICKED_CHARS)}"
 
 
-def _list_issues(facts: Facts) -> Iterator[LogPoint]:
-    for text in facts.findings[-_MAX_PICKED_POINTS:]:
-        yield make_point("Issues Found", gist(text, _MAX_PICKED_CHARS))
-    for run in facts.failing_checks[-_MAX_PICKED_POINTS:]:
+def _list_issues(facts: Facts) -> Iterator[str]:
+    for text in facts.findings:
+        yield gist(text, _MAX_PICKED_CHARS)
+    for run in facts.failing_checks:
         outcome = f" → {run.outcome}" if run.outcome else ""
-        yield make_point("Issues Found", f"Failing: {run.command}{outcome}")
+        yield f"Failing: {run.command}{outcome}"
 
 
-def _list_preferences(facts: Facts) -> Iterator[LogPoint]:
-    # A pasted document states rules of its own, which the user may only be asking about.
-    stated = [rule.text for rule in facts.rules if not rule.is_bulk]
-    for text in stated[-_MAX_PICKED_POINTS:]:
-        yield make_point("User Preferences", text)
-
-
-def _pick_best(lines: Sequence[Line], section: str) -> list[str]:
-    """Give the lines of highest priority of a section in their order."""
-    own = sorted((row for row in lines if row.section == section), key=lambda row: -row.priority)
-    return [row.text for row in sorted(own[:_MAX_PICKED_POINTS], key=lambda row: row.order)]
+def _drop_contained(texts: Iterable[str]) -> Iterator[str]:
+    """Drop what another text with the same label says as well, word for word."""
+    by_label: dict[str, dict[str, str]] = {}
+    for text in texts:
+        label = _LABEL.match(text)
+        words = _LABEL.sub("", text).rstrip(".…").casefold()
+        by_label.setdefault(label[0] if label else "", {}).setdefault(words, text)
+    for labelled in by_label.values():
+        joined = "\n".join(labelled)
+        for words, text in labelled.items():
+            if joined.find(words, joined.find(words) + 1) < 0:
+                yield text
