@@ -41,7 +41,8 @@ Summary:
 
 6. All user messages:
    - "Port the importer to Go"
-   - "Keep the column names as they are"
+   - "[Request interrupted by user]Keep the column names as they are"
+   - "[Request interrupted by user for tool use]"
 
 7. Pending Tasks:
    - Port the report of rejected rows

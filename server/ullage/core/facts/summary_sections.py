@@ -152,6 +152,8 @@ _BOILERPLATE = re.compile(
     re.IGNORECASE,
 )
 """Lines that agents put around their summaries, and marks that say nothing."""
+_STOPPED = re.compile(r"\[Request interrupted by user[^\]\n]{0,20}\]\s?")
+"""What Claude Code writes in the user's place, which its summaries quote as theirs."""
 _FILE_POINT = re.compile(
     r"\A[`*_\s\"']{0,4}(?P<path>(?:[\w@.~+-]{0,80}/){0,20}[\w@.+-]{1,80}\.\w{1,10})`?\*{0,2}(?P<rest>.*)"
 )
@@ -347,6 +349,7 @@ class _ForeignReader(msgspec.Struct):
 
     def _read_line(self, raw: str, line: str) -> None:
         n_indent = len(raw) - len(raw.lstrip())
+        line = _STOPPED.sub("", line) if self.is_users else line
         body = gist(remove_bold(remove_point_mark(line)).strip("|").strip(), _MAX_POINT_CHARS)
         if not body or body.strip("()").lower() in ("none", "n/a", "none currently"):
             return
@@ -362,7 +365,9 @@ class _ForeignReader(msgspec.Struct):
             # Commands have a form of their own, which foreign lines need not have.
             self.points.append(("Identifiers", body))
         else:
-            self.points.append((self.section, ASKED + body.strip('"“”') if self.is_users else body))
+            asked = body.strip('"“” ') if self.is_users else ""
+            if asked or not self.is_users:
+                self.points.append((self.section, ASKED + asked if asked else body))
 
     def _read_file(self, body: str) -> None:
         """Take the path that a point begins with, and what it tells of the file."""
