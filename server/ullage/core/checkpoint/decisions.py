@@ -145,11 +145,14 @@ def _holds(decisions: Sequence[DraftDecision], what: str) -> bool:
 
 
 def _is_same(first: str, second: str) -> bool:
-    """Whether two decisions are the same; a summary may hold only the beginning."""
+    """Whether two decisions are the same.
+
+    A summary may hold only the beginning; a reply may stand with what it answers, or without.
+    """
     if first == second:
         return True
     short, long = sorted((first.rstrip("…"), second.rstrip("…")), key=len)
-    return len(short) >= _MIN_SAME_CHARS and long.startswith(short)
+    return long.startswith(short if len(short) >= _MIN_SAME_CHARS else f"{short} (")
 
 
 def _write_time(at_ms: int) -> str:
