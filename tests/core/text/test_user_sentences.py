@@ -1,8 +1,12 @@
 """What a user's sentence does."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ullage.core.text.sentences import read_user_sentences
+from ullage.core.text.word_lists import word_list
+from ullage.core.text.wording import has_marker, read_wording
 
 
 @pytest.mark.parametrize(
@@ -34,3 +38,75 @@ def test_a_request_beside_a_rule_is_no_rule() -> None:
 )
 def test_a_wish_for_all_of_a_kind_is_a_rule(said: str, kind: str) -> None:
     assert [sentence.kind for sentence in read_user_sentences(said, 0)] == [kind]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Never push to main.",
+        "also remember the plan in docs/plan.md",
+        "IMPORTANT: don't touch the schema.",
+        "don't worry about the tests, but never push",
+        "From now on write the test first.",
+        "When you name a file, give its path.",
+        "I don't want a new dependency.",
+        "Use tabs, not spaces.",
+        "Ab jetzt nur noch auf Deutsch antworten.",
+        "a partir de ahora escribe primero la prueba",
+        "Не трогай таблицу пользователей.",
+        "禁止使用 base 环境",
+        "下次手動下單，需要詢問",
+        "今後は必ず確認してください。",
+        "앞으로는 커밋하지 마세요.",
+        "ห้ามลบไฟล์",
+    ],
+)
+def test_what_outlives_the_message_is_a_rule(said: str) -> None:
+    assert [sentence.kind for sentence in read_user_sentences(said, 0)] == ["rule"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The file has no newline at its end.",
+        "don't worry about it",
+        "You don't need to run the tests.",
+        "I have never done anything like that.",
+        "I always wanted to try this.",
+        "Work on the epic until all of its subtasks are done.",
+        "Is it never closed?",
+        "It always crashes at the start.",
+        "로그인 페이지를 만들어줘",
+        "메뉴를 마지막에 넣어줘",
+        "这个功能特别慢，看一下",
+        "服务不可用了",
+        "要不要换一个方案",
+        "まだ絶対パスのままです",
+    ],
+)
+def test_what_only_sounds_like_a_rule_is_none(said: str) -> None:
+    assert [s.kind for s in read_user_sentences(said, 0) if s.kind == "rule"] == []
+
+
+def test_what_may_be_a_rule_is_one_beside_a_rule() -> None:
+    said = "The code should be clean and simple."
+    assert [s.kind for s in read_user_sentences(said, 0)] == ["statement"]
+    beside = f"{said} Never use a framework."
+    assert [s.kind for s in read_user_sentences(beside, 0)] == ["rule", "rule"]
+
+
+def test_points_below_a_heading_of_rules_are_rules() -> None:
+    said = "Build the page.\n\nRules:\n- small commits\n- one test each"
+    kinds = [sentence.kind for sentence in read_user_sentences(said, 0)]
+    assert kinds == ["statement", "statement", "rule", "rule"]
+
+
+_WORD = st.text(alphabet="abcdefghijklmnop", min_size=1, max_size=8)
+
+
+@given(st.sampled_from(["no new", "make sure", "from now on", "at most"]), _WORD)
+def test_no_phrase_is_found_within_other_words(phrase: str, letters: str) -> None:
+    table = word_list("strong_rules")
+    assert has_marker(read_wording(f"it is {phrase} here"), table)
+    assert not has_marker(read_wording(f"it is {phrase}{letters} here"), table)
+    assert not has_marker(read_wording(f"it is {letters}{phrase} here"), table)

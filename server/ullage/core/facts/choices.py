@@ -63,23 +63,24 @@ class Dialog(msgspec.Struct):
     """What the agent said last, and the options that it gave."""
 
     answer: str = ""
-    """In the agent's own words."""
+    """As it is written."""
+    own_words: str = ""
     lists: list[_Options] = []
     """Options of the last answer by their labels; a label that comes again begins another list."""
     earlier: list[list[_Options]] = []
 
     def hear(self, said: str, own_words: str) -> None:
         """Take in what the agent says."""
-        self.answer = own_words
-        self.lists = _list_options(said)
-        if self.lists:
-            self.earlier = [*self.earlier[1 - _MAX_LISTS :], self.lists]
+        self.answer, self.own_words = said, own_words
 
     def read_reply(self, prose: str, sentences: Sequence[Sentence]) -> str:
         """Say what a person's message settles as a reply; empty where it settles nothing so."""
+        self.lists = _list_options(self.answer)
+        if self.lists:
+            self.earlier = [*self.earlier[1 - _MAX_LISTS :], self.lists]
         if not self.answer or len(prose) > _MAX_REPLY_CHARS:
             return ""
-        proposed = _list_last_sentences(self.answer)
+        proposed = _list_last_sentences(self.own_words)
         question = _find_question(proposed)
         if picked := self._read_pick(prose, question):
             return picked
@@ -93,7 +94,8 @@ class Dialog(msgspec.Struct):
             is_clear = len(reply) > 2 * _SHORT_CHARS and not question
             return reply if is_clear else f"{reply} (against: {asked})"
         if _approves(prose, is_asked=bool(question), n_shared=n_shared):
-            return f"{asked} (approved: {reply})"
+            is_clear = bool(question) or len(prose.split()) <= _FEW_WORDS
+            return f"{asked} (approved: {reply})" if is_clear else f"{reply} (approves: {asked})"
         if sentences and sentences[-1].kind == "question":
             return ""
         # A figure or a name with one answers a question, in whatever words.

@@ -187,12 +187,10 @@ class FactAccumulator(msgspec.Struct):
         self.previous.append(PreviousSummary(is_ours=summary.is_ours, lines=lines))
 
     def _read_user(self, item: ContextItem, n_item: int) -> None:
-        answers = [
-            answer
-            for block in item.message.blocks
-            if isinstance(block, ToolResult)
-            for answer in read_answers(block)
-        ]
+        if item.message.role == "assistant" and not item.queued:
+            return
+        results = (block for block in item.message.blocks if isinstance(block, ToolResult))
+        answers = [answer for result in results for answer in read_answers(result)]
         for answer in answers:
             self._add_choice(self.clean(write_answer(answer)), item, n_item)
         typed = [s.text for s in list_speech(item, with_results=False) if s.speaker == "typed"]

@@ -88,7 +88,8 @@ def read_user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
         wording = read_wording(piece.text)
         if not wording.words:
             continue
-        strength = rule_strength(wording)
+        # An escaped line break stands in what a program wrote.
+        strength = 0 if "\\n" in piece.text else rule_strength(wording)
         kind = _user_kind(piece, wording, strength)
         if strength == _WEAK and kind != "question" and not piece.is_heading:
             weak.add(piece.text)

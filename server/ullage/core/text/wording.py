@@ -172,13 +172,21 @@ _TO_AGENT = re.compile(
 
 _EXCLUDED = re.compile(rf"[,;] ?(?:{'|'.join(map(re.escape, list_entries('exclusions')))}) \w")
 """How a sentence ends that says what is not wanted."""
+
+
+def _remark_pattern(remark: str) -> str:
+    """Match a remark, unless it goes on as a rule does: "I don't want" begins as "I don't"."""
+    rules = [rule[len(remark) :] for rule in _RULE_PHRASES if rule.startswith(remark + " ")]
+    return re.escape(remark) + (f"(?!{'|'.join(map(re.escape, rules))})" if rules else "")
+
+
+_RULE_PHRASES = list_entries("strong_rules")
 _REMARKED = re.compile(
-    rf"(?<!\w)(?:{'|'.join(map(re.escape, list_entries('remarks')))})(?!\w)"
+    rf"(?<!\w)(?:{'|'.join(map(_remark_pattern, list_entries('remarks')))})(?!\w)"
     + (f"|{_REMARKS.fragments.pattern}" if _REMARKS.fragments else "")
 )
-_LEAD_INS = re.compile(
-    rf"(?:(?:{'|'.join(map(re.escape, sorted({*list_entries('lead_ins')} - _NEGATIONS)))})\s+)+(?=\S)"
-)
+_LEADS = sorted({*list_entries("lead_ins")} - _NEGATIONS)
+_LEAD_INS = re.compile(rf"(?:(?:{'|'.join(map(re.escape, _LEADS))})\s+)+(?=\S)")
 """What may stand before the first word that counts, such as "also"."""
 _LABEL_WORDS = 2
 """Words before a colon that only name what follows, such as `Note:`; chosen."""
