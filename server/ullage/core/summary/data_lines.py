@@ -25,7 +25,7 @@ _CODE = re.compile(
     r"[}{)\]@|<]|//|/?\*+\s|[+-]{1,3}(?:\s{2}|\w)|#include|.*(?:[{(\[;,\\]|=>|&&|\)\s*:)$"
 )
 """How lines of programs, of diffs and of tables begin and end."""
-_MARKS = re.compile(r"[{}()\[\]<>;=\"'\\|*$]")
+_MARKS = re.compile(r"[{}()\[\]<>;=\"'\\|*]|\$(?!\d)")
 _MAX_MARKS_SHARE = 0.12
 """Share of such characters from which a line is code; tried on sessions."""
 
