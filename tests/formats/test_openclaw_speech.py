@@ -19,11 +19,13 @@ SENDER = 'Sender (untrusted metadata):\n```json\n{\n  "label": "Never push"\n}\n
         ),
         (
             "Conversation context (untrusted, chronological, selected for current message):\n"
-            "#2 Sun 2026-05-24 01:37 UTC Ann: Send it.\n#3 Sun 01:38 UTC Ann: Now?\n\nYes, send it.",
+            "#2 Sun 2026-05-24 01:37 UTC Ann: Send it.\n#3 Sun 01:38 UTC Ann: Now?\n\n"
+            "Yes, send it.",
             [
                 (
                     "harness",
-                    "Conversation context (untrusted, chronological, selected for current message):\n"
+                    "Conversation context (untrusted, chronological, selected for current "
+                    "message):\n"
                     "#2 Sun 2026-05-24 01:37 UTC Ann: Send it.\n#3 Sun 01:38 UTC Ann: Now?",
                 ),
                 ("typed", "Yes, send it."),
