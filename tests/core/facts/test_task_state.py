@@ -228,16 +228,44 @@ def test_a_task_file_counts_once_a_box_of_it_was_ticked() -> None:
     assert open_texts(ASKED, *ticked, *all_ticked, assistant("All done.")) == []
 
 
+def kept(item: ContextItem) -> ContextItem:
+    return msgspec.structs.replace(item, is_after_boundary=False)
+
+
 def test_messages_that_a_compaction_kept_were_answered_before_it() -> None:
-    kept = (ASKED, user("And the dates of the export, please."))
-    after = summary("## Goal\nTotals\n")
-    assert fates(*kept, after) == ["answered", "asked"]
-    assert fates(*kept, after, *LOOKED) == ["answered", "in progress"]
-    assert fates(*kept, after, user("Now write the notes of May.")) == [
+    before = (kept(ASKED), kept(user("And the dates of the export, please.")))
+    assert fates(*before) == ["answered", "asked"]
+    assert fates(*before, *LOOKED) == ["answered", "in progress"]
+    assert fates(*before, user("Now write the notes of May.")) == ["answered", "answered", "asked"]
+
+
+def test_what_is_said_again_before_the_agent_did_anything_replaces_it() -> None:
+    again = user("Make the totals of the invoice right for Japan and Korea.")
+    assert fates(ASKED, again) == ["replaced", "asked"]
+    assert fates(ASKED, user("And the dates of the export, please.")) == ["asked", "asked"]
+
+
+def test_a_question_is_answered_by_words_within_the_turn() -> None:
+    why = user("Why is it wrong for yen?")
+    assert fates(ASKED, *LOOKED, why, assistant("Yen have no decimals."), *LOOKED) == [
+        "in progress",
         "answered",
-        "answered",
-        "asked",
     ]
+
+
+def test_a_few_words_go_on_with_the_task_before_them() -> None:
+    assert open_texts(ASKED, assistant("Shall I round half up?"), user("ok"), *LOOKED) == [
+        ASKED_TEXT,
+        "ok",
+    ]
+
+
+def test_what_a_person_copied_from_the_agent_asks_nothing() -> None:
+    step = "Change the rounding in src/totals.py to half up"
+    items = (ASKED, assistant(f"Two ways:\n\n- **{step}**\n- Leave it"), user(f"- {step}"))
+    assert state_of(*items).topic == ASKED_TEXT
+    items = (*items[:-1], user(f"Take this one, and tell me when it is done:\n- {step}"))
+    assert state_of(*items).topic == "Take this one, and tell me when it is done:"
 
 
 def test_words_that_ended_a_turn_announce_nothing() -> None:

@@ -16,7 +16,13 @@ from ullage.core.facts.requests import OpenRequest, Request, Requests
 from ullage.core.facts.summary_sections import OPEN_REQUEST, PreviousSummary, read_previous_summary
 from ullage.core.facts.thread import SpokenMessage
 from ullage.core.facts.tool_calls import list_new_texts, read_call, read_plan_title
-from ullage.core.text.prose import gist, remove_bold, split_sentences
+from ullage.core.text.prose import (
+    collapse_spaces,
+    gist,
+    remove_bold,
+    remove_list_mark,
+    split_sentences,
+)
 from ullage.core.text.quotations import mark_pasted, read_own_words
 from ullage.core.text.sentences import (
     Sentence,
@@ -33,6 +39,8 @@ _MAX_PASTED_CHARS = 200
 """Of a message that only quotes, to name it; chosen."""
 _MAX_REPLY_CHARS = 100
 """A reply of more may ask for something too; chosen."""
+_MIN_ECHO_CHARS = 30
+"""A shorter line may say the same as the agent by itself; chosen."""
 Call: TypeAlias = tuple[ToolCall, str | None, tuple[str, ...]]
 """A call, the command line that it runs if any, and the paths that it touches."""
 
@@ -137,6 +145,8 @@ class FactAccumulator(msgspec.Struct):
     """The item of the newest call that has a result."""
     last_call: Call | None = None
     times: list[int | None] = []
+    last_said: str = ""
+    """The agent's last words with what they quote."""
     last_answer: str = ""
     last_answer_item: int = -1
     reports: list[int] = []
@@ -158,7 +168,6 @@ class FactAccumulator(msgspec.Struct):
     def _read_summary(self, item: ContextItem, n_item: int) -> None:
         """Read a previous summary; what was open in it may be closed by what follows."""
         self.summary_items.append(n_item)
-        self.requests.forget()
         summary = read_previous_summary(self.clean(read_speech(item, "summary")))
         requests = [
             line
@@ -195,7 +204,7 @@ class FactAccumulator(msgspec.Struct):
             self._add_choice(self.clean(write_answer(answer)), item, n_item)
         typed = [s.text for s in list_speech(item, with_results=False) if s.speaker == "typed"]
         refusals = [answer.text for answer in answers if not answer.question]
-        prose = read_own_words(self.clean("\n".join((*refusals, *typed))))
+        prose = self._drop_echo(read_own_words(self.clean("\n".join((*refusals, *typed)))))
         if not prose:
             if typed or not answers:
                 self._read_paste(item, n_item)
@@ -214,7 +223,21 @@ class FactAccumulator(msgspec.Struct):
             )
         self.sentences += sentences
         is_aside = item.category == "tool results" and not item.queued
-        self._ask(OpenRequest(sentences, prose, n_item, item.at_ms, is_aside=is_aside))
+        request = OpenRequest(sentences, prose, n_item, item.at_ms)
+        request.is_aside, request.is_kept = is_aside, not item.is_after_boundary
+        self._ask(request)
+
+    def _drop_echo(self, prose: str) -> str:
+        """Leave out the lines that a person copied from the agent's last words."""
+        lines = prose.split("\n")
+        if not self.last_said or len(prose) < _MIN_ECHO_CHARS:
+            return prose
+        said = collapse_spaces(remove_bold(self.last_said))
+        echoed = [_is_echo(line, said) for line in lines]
+        if not any(echoed):
+            return prose
+        kept = (line for line, is_echo in zip(lines, echoed, strict=True) if not is_echo)
+        return "\n".join(kept).strip()
 
     def _add_choice(self, text: str, item: ContextItem, n_item: int) -> None:
         self.choices.append(Choice(text=text, is_user=True, n_item=n_item, at_ms=item.at_ms))
@@ -249,7 +272,7 @@ class FactAccumulator(msgspec.Struct):
         sentences = read_agent_sentences(text, n_item)
         self.sentences += [s for s in sentences if not self._is_copied(s)]
         self.dialog.hear(said, text)
-        self.last_answer, self.last_answer_item = text, n_item
+        self.last_said, self.last_answer, self.last_answer_item = said, text, n_item
         if calls:
             self.requests.is_end = False
         else:
@@ -370,6 +393,11 @@ def find_last_question(answer: str) -> str:
     if not last.endswith(("?", "？", "?**", "؟")):
         return ""
     return gist(list(split_sentences(remove_bold(last)))[-1], 200)
+
+
+def _is_echo(line: str, said: str) -> bool:
+    text = collapse_spaces(remove_bold(remove_list_mark(line.strip())))
+    return len(text) >= _MIN_ECHO_CHARS and text in said
 
 
 def _goes_on(text: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.text.sentences import Sentence
+from ullage.core.text.sentences import Sentence, count_shared_words
 from ullage.core.text.wording import read_wording
 
 Fate: TypeAlias = Literal["asked", "in progress", "answered", "replaced"]
@@ -34,7 +34,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     answer: str
     fate: Fate
     is_bare: bool
-    """Whether it names no task of its own: too short, or an answer within the agent's turn."""
+    """Whether it names no task of its own: too short, only quoted, or said within the agent's turn
+    in answer to a tool."""
     n_item: int
     at_ms: int | None
 
@@ -52,14 +53,21 @@ class OpenRequest(msgspec.Struct):
     at_ms: int | None
     paste: str = ""
     """What is asked where the message only quotes."""
+    is_kept: bool = False
+    """Whether a compaction kept it, without what was answered to it."""
     is_aside: bool = False
     """Whether it was said within the agent's turn, in answer to a tool."""
     answer: str = ""
     is_worked_on: bool = False
+    """Whether the agent called a tool or spoke since."""
     is_stopped: bool = False
     """Whether a person stopped the agent at it."""
     is_ended: bool = False
     """Whether the agent ended its turn after it."""
+
+    @property
+    def is_question(self) -> bool:
+        return bool(self.sentences) and all(s.kind == "question" for s in self.sentences)
 
 
 class Requests(msgspec.Struct):
@@ -75,7 +83,7 @@ class Requests(msgspec.Struct):
 
     def ask(self, request: OpenRequest) -> None:
         """Take what a person wrote."""
-        if self.is_answered:
+        if self.is_answered or (self.waiting and self.waiting[-1].is_kept):
             for before in self.waiting:
                 before.is_ended = True
             self.waiting = []
@@ -87,7 +95,9 @@ class Requests(msgspec.Struct):
         """Take a call or its result."""
         self.is_answered = False
         for request in self.waiting:
-            request.is_worked_on, request.is_ended = True, False
+            request.is_worked_on = True
+            # A question is answered by words, whatever the agent does next.
+            request.is_ended = request.is_ended and request.is_question
 
     def answer(self, text: str, *, is_end: bool) -> None:
         """Take an agent's words without a call; `is_end` as far as these themselves tell."""
@@ -95,13 +105,6 @@ class Requests(msgspec.Struct):
         for request in self.waiting:
             request.is_worked_on, request.is_ended = True, is_end
             request.answer = text
-
-    def forget(self) -> None:
-        """Take a summary: what stands before it was kept by a compaction, without its answers."""
-        for request in self.waiting[:-1]:
-            request.is_ended = True
-        self.waiting = self.waiting[-1:]
-        self.is_answered = True
 
     def stop(self) -> None:
         """Take the note that a person stopped the agent."""
@@ -112,23 +115,25 @@ class Requests(msgspec.Struct):
         """Settle the fates, from the last to the first; more may follow."""
         requests: list[Request] = []
         following: Request | None = None
-        for request in reversed(self.opened):
-            following = Request(
-                ask=request.paste or _join_asked(request.sentences),
-                prose=request.prose,
-                answer=request.answer,
-                fate=_settle(request, following),
-                is_bare=request.is_aside or is_bare(request.prose),
-                n_item=request.n_item,
-                at_ms=request.at_ms,
+        for opened in reversed(self.opened):
+            request = Request(
+                ask=opened.paste or _join_asked(opened.sentences),
+                prose=opened.prose,
+                answer=opened.answer,
+                fate=_settle(opened, following),
+                is_bare=opened.is_aside or bool(opened.paste) or is_bare(opened.prose),
+                n_item=opened.n_item,
+                at_ms=opened.at_ms,
             )
-            requests.append(following)
+            requests.append(request)
+            if not (opened.is_question and opened.is_ended):
+                # An answer to a question says nothing of the rest of its turn.
+                following = request
         return tuple(reversed(requests))
 
 
 def _settle(request: OpenRequest, following: Request | None) -> Fate:
-    is_left = request.is_stopped and following is not None and not following.is_bare
-    if is_left:
+    if following is not None and _is_replaced(request, following):
         return "replaced"
     if request.is_ended and not request.is_stopped:
         return "answered"
@@ -137,6 +142,16 @@ def _settle(request: OpenRequest, following: Request | None) -> Fate:
     if request.is_worked_on:
         return "in progress"
     return "asked" if following is None else following.fate
+
+
+def _is_replaced(request: OpenRequest, following: Request) -> bool:
+    """Tell whether a message takes another's place: the agent was stopped, or had done nothing and
+    hears the same again."""
+    if request.is_stopped:
+        return not following.is_bare
+    is_untouched = not request.is_worked_on and not request.is_ended
+    n_words = count_shared_words(request.prose, request.prose)
+    return is_untouched and 2 * count_shared_words(request.prose, following.prose) > n_words
 
 
 def is_bare(prose: str) -> bool:

@@ -25,6 +25,8 @@ _MIN_QUOTE_CHARS = 40
 _MIN_TOPIC_CHARS = 30
 _MAX_TASKS = 6
 """Boxes of a task file that are listed: it may have a hundred. Chosen."""
+_MAX_PUT_OFF_CHARS = 100
+"""A longer sentence of a person asks for something, and says beside it what is later. Chosen."""
 _MIN_POINT_WORDS = 2
 _MAX_ITEM_CHARS = 300
 WAITING = "wait for the user's answer: "
@@ -60,7 +62,7 @@ class TaskState(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_task_state(facts: Facts) -> TaskState:
     """Read the state of the task from what a session holds."""
-    open_requests = [turn for turn in facts.turns if turn.is_open]
+    open_requests = _list_at_hand(facts.turns)
     is_asked = facts.is_turn_ended and any(not turn.is_bare for turn in facts.turns)
     question = find_last_question(facts.last_answer) if is_asked else ""
     request = _find_task(open_requests)
@@ -71,6 +73,16 @@ def read_task_state(facts: Facts) -> TaskState:
         question=question,
         open_items=tuple(_list_open_items(facts, open_requests, question)),
     )
+
+
+def _list_at_hand(turns: Sequence[Request]) -> list[Request]:
+    """List the requests that are open; a few words go on with the task that was named before."""
+    at_hand = [turn for turn in turns if turn.is_open]
+    if not at_hand or not all(turn.is_bare for turn in at_hand):
+        return at_hand
+    before = [turn for turn in turns if not turn.is_bare and turn.n_item < at_hand[0].n_item]
+    resumed = (msgspec.structs.replace(turn, fate="in progress") for turn in before[-1:])
+    return [*resumed, *at_hand]
 
 
 def _find_task(requests: Sequence[Request]) -> Request | None:
@@ -190,9 +202,9 @@ def _list_all_open(
     facts: Facts, open_requests: Sequence[Request], question: str
 ) -> Iterator[OpenItem]:
     for request in open_requests:
-        if request.ask and (not request.is_bare or len(open_requests) == 1):
+        if not request.is_bare or request is open_requests[-1]:
             state: OpenState = "asked" if request.fate == "asked" else "in progress"
-            yield OpenItem(text=request.ask, state=state, n_item=request.n_item)
+            yield OpenItem(text=request.prose, state=state, n_item=request.n_item)
     for step in _list_current_steps(facts):
         state = "in progress" if step.state == "in progress" else "planned"
         yield OpenItem(text=step.text, state=state, n_item=facts.plan_item)
@@ -222,7 +234,8 @@ def _list_said_open(facts: Facts) -> Iterator[Sentence]:
     last = [s.n_item for s in points if s.n_item in reported][-1:]
     edited = {touch.path: touch.n_item for touch in facts.files if touch.is_modified}
     done = [s for s in facts.sentences if s.kind == "done"]
-    left = [s for s in points if s.is_user or s.n_item in last]
+    put_off = [s for s in points if s.is_user and len(s.text) <= _MAX_PUT_OFF_CHARS]
+    left = [*put_off, *(s for s in points if not s.is_user and s.n_item in last)]
     return find_open_points([*left, *done], edited)
 
 
