@@ -15,6 +15,7 @@ from ullage.core.memory.flush import Epoch
 from ullage.core.summary.summary_lines import COMPLETED, DECISIONS, Line, list_lines
 from ullage.core.text.prose import MAX_SENTENCE_CHARS, gist
 from ullage.core.text.quoting import quote_as_data
+from ullage.core.text.sentences import leave_out_quoted_words
 from ullage.core.transcript.context import ContextItem
 
 Section: TypeAlias = Literal[
@@ -190,7 +191,8 @@ def _list_progress(facts: Facts, lines: Iterable[Line]) -> Iterator[str]:
         and not line.text.startswith((ASKED, REPLACED))
     ]
     for _, text in sorted(done, key=itemgetter(0)):
-        yield f"Completed: {gist(text, _MAX_PICKED_CHARS)}"
+        # An agent follows its log: what a file or a tool said is told in the summary, as data.
+        yield f"Completed: {gist(leave_out_quoted_words(text), _MAX_PICKED_CHARS)}"
     changed = [touch.path for touch in facts.files if touch.is_modified]
     for at in range(0, len(changed), _FILES_A_POINT):
         yield f"Changed: {', '.join(changed[at : at + _FILES_A_POINT])}"

@@ -55,11 +55,12 @@ _FILE_NAME = re.compile(r"(?<![\w./-])[\w./-]{1,200}\.[A-Za-z][A-Za-z0-9]{0,5}(?
 _MARKDOWN_HEADING = re.compile(r"^#{1,6} \S", re.MULTILINE)
 _HIDDEN = "\ufffc"
 """Stands for a quotation or for code while its sentence is read."""
-_SAID_ELSEWHERE = re.compile(
-    r"`[^`\n]{1,200}`|(?<![\w\"'`=])\"(?=\S)[^\"\n]{12,400}\"(?![\w\"])|“[^”\n]{12,400}”|"
-    r"«[^»\n]{12,400}»|„[^“”\n]{12,400}[“”]|「[^」\n]{4,400}」|『[^』\n]{4,400}』|" + _HIDDEN
+_IN_MARKS = (
+    r"(?<![\w\"'`=])\"(?=\S)[^\"\n]{12,400}\"(?![\w\"])|“[^”\n]{12,400}”|«[^»\n]{12,400}»|"
+    r"„[^“”\n]{12,400}[“”]|「[^」\n]{4,400}」|『[^』\n]{4,400}』"
 )
 """Words in quotation marks, longer than a name."""
+_SAID_ELSEWHERE = re.compile(rf"`[^`\n]{{1,200}}`|{_IN_MARKS}|{_HIDDEN}")
 
 
 MAX_CACHED = 4096
@@ -146,6 +147,11 @@ def read_agent_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
         )
         _add(sentences, sentence, piece)
     return tuple(sentences)
+
+
+def leave_out_quoted_words(text: str) -> str:
+    """Give a text with "…" for what stands in quotation marks and is longer than a name."""
+    return re.sub(_IN_MARKS, "“…”", text)
 
 
 def _user_kind(piece: RawSentence, wording: Wording, strength: int) -> Kind:
