@@ -72,14 +72,6 @@ def test_what_became_of_a_request(items: tuple[ContextItem, ...], expected: list
     assert fates(*items) == expected
 
 
-def test_where_a_person_stops_the_agent_what_follows_takes_its_place() -> None:
-    stop = ending(harness("[Request interrupted by user]"), ends_turn=True)
-    other = user("Leave the totals, look at the export of dates first.")
-    assert fates(ASKED, *LOOKED, stop, other, *LOOKED) == ["replaced", "in progress"]
-    assert fates(ASKED, *LOOKED, stop, user("go on"), *LOOKED) == ["in progress", "in progress"]
-    assert fates(ASKED, *LOOKED, stop) == ["in progress"]
-
-
 @pytest.mark.parametrize("word", ["retry", "yes", "go on", "ㄱㄱ", "继续", "oui, vas-y", "A, B, C"])
 def test_a_few_words_name_no_task(word: str) -> None:
     state = state_of(ASKED, *LOOKED, assistant("Shall I?"), user(word))
@@ -128,6 +120,9 @@ def test_the_plans_step_stands_with_the_topic_where_there_is_room() -> None:
          Quote(text="Yen have no decimals. Let me fix this.", by="agent")),
         ((ASKED, assistant("I look.", [READ]), *todo("c2", ("Round half up", "in_progress"))),
          Quote(text="Round half up", by="plan")),
+        ((ASKED, assistant("I look.", [READ]), *todo("c2", ("Round half up", "in_progress")),
+          user("Thanks, and mind the dates of the export."), *LOOKED),
+         Quote(text="Round half up", by="plan")),
         # After the end of a turn only the plan or the report says what comes.
         ((ASKED, assistant("It is right now.")), None),
         ((ASKED, *todo("c2", ("Round", "completed"), ("Write the tests", "pending")),
@@ -159,7 +154,7 @@ def test_a_plan_of_a_former_task_is_left() -> None:
     items = [ASKED, *steps, assistant("All is right now.")]
     assert open_texts(*items) == ["Round half up"]
     later = user("Write the notes for the release of May.")
-    assert open_texts(*items, later, assistant("They are written.")) == []
+    assert open_texts(*items, later, *LOOKED, assistant("They are written.")) == []
 
 
 def test_a_later_list_of_what_is_left_takes_the_place_of_an_earlier_one() -> None:
@@ -254,9 +249,11 @@ def test_a_question_is_answered_by_words_within_the_turn() -> None:
 
 
 def test_a_few_words_go_on_with_the_task_before_them() -> None:
-    assert open_texts(ASKED, assistant("Shall I round half up?"), user("ok"), *LOOKED) == [
+    asked = (ASKED, assistant("Shall I round half up?"))
+    assert open_texts(*asked, user("ok"), *LOOKED) == [ASKED_TEXT]
+    assert open_texts(ASKED, assistant("Rounded."), user("push it"), *LOOKED) == [
         ASKED_TEXT,
-        "ok",
+        "push it",
     ]
 
 

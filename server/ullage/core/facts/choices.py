@@ -16,6 +16,8 @@ from ullage.core.text.wording import begins_with
 from ullage.core.transcript.entries import Text, ToolResult
 
 _MAX_TEXT_CHARS = 200
+CHOSEN = " (chosen: "
+"""What stands between an option and the words that took it."""
 _SHORT_CHARS = 60
 """What is shorter says too little without what it answers; chosen."""
 _MAX_REPLY_CHARS = 600
@@ -121,7 +123,7 @@ class Dialog(msgspec.Struct):
             )
             if option and (label.isdecimal() or is_bare):
                 asked = f"; asked: {gist(question, _MAX_TEXT_CHARS)}" if question else ""
-                return f"{option} (chosen: {gist(prose, _MAX_TEXT_CHARS)}{asked})"
+                return f"{option}{CHOSEN}{gist(prose, _MAX_TEXT_CHARS)}{asked})"
         return ""
 
     def _read_pairs(self, pairs: Sequence[tuple[str, str]], prose: str) -> str:
@@ -133,7 +135,7 @@ class Dialog(msgspec.Struct):
                 if 0 < int(number) <= len(lists) and letter.upper() in lists[int(number) - 1]
             ]
             if len(chosen) == len(pairs):
-                return f"{'; '.join(chosen)} (chosen: {gist(prose, _MAX_TEXT_CHARS)})"
+                return f"{'; '.join(chosen)}{CHOSEN}{gist(prose, _MAX_TEXT_CHARS)})"
         return ""
 
 

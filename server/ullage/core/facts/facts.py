@@ -222,10 +222,10 @@ class FactAccumulator(msgspec.Struct):
                 or (s.kind != "choice" and len(prose) > _MAX_REPLY_CHARS)
             )
         self.sentences += sentences
-        is_aside = item.category == "tool results" and not item.queued
+        is_within = item.category == "tool results" or bool(item.queued)
         request = OpenRequest(sentences, prose, n_item, item.at_ms)
-        request.is_aside, request.is_kept = is_aside, not item.is_after_boundary
-        self._ask(request)
+        request.is_aside, request.is_kept = is_within, not item.is_after_boundary
+        self._ask(request, is_within=is_within)
 
     def _drop_echo(self, prose: str) -> str:
         """Leave out the lines that a person copied from the agent's last words."""
@@ -249,12 +249,12 @@ class FactAccumulator(msgspec.Struct):
             self.messages.append(SpokenMessage(is_user=True, text=text))
             self._ask(OpenRequest((), text, n_item, item.at_ms, paste=text))
 
-    def _ask(self, request: OpenRequest) -> None:
+    def _ask(self, request: OpenRequest, *, is_within: bool = False) -> None:
         if self.requests.is_answered:
             # Whoever is spoken to after words without a call had ended its turn with them.
             self.reports.append(self.last_answer_item)
         self.requests.ask(request)
-        if not request.is_aside:
+        if not is_within:
             self.last_call_item = max(self.last_call_item, request.n_item)
 
     def _read_agent(self, item: ContextItem, n_item: int) -> None:
@@ -274,7 +274,7 @@ class FactAccumulator(msgspec.Struct):
         self.dialog.hear(said, text)
         self.last_said, self.last_answer, self.last_answer_item = said, text, n_item
         if calls:
-            self.requests.is_end = False
+            self.requests.say()
         else:
             ends = item.message.ends_turn
             self.requests.answer(text or said, is_end=not _goes_on(text) if ends is None else ends)
@@ -306,8 +306,6 @@ class FactAccumulator(msgspec.Struct):
         self.calls[call.call_id] = (self.last_call, n_item)
 
     def _read_results(self, item: ContextItem, n_item: int) -> None:
-        if item.message.ends_turn and item.category != "assistant":
-            self.requests.stop()
         for block in item.message.blocks:
             if not isinstance(block, ToolResult):
                 continue
@@ -406,4 +404,4 @@ def _goes_on(text: str) -> bool:
     if last.endswith((":", "：")):
         return True
     *_, sentence = split_sentences(last) if last else ("",)
-    return is_intention(sentence.lower())
+    return is_intention(read_wording(sentence).lower)

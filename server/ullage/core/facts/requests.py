@@ -1,8 +1,8 @@
 """What a person asked of the agent, and what became of it.
 
 The order of messages decides: an answer that ends the agent's turn answers all that was asked since
-the last one. Where a person stopped the agent and asked for something else, that took the place of
-what was asked before.
+the last one. What is asked again before the agent did anything takes the place of what was asked
+before. Where a person stopped the agent, both stand: mostly they add to it or correct it.
 """
 
 from collections.abc import Sequence
@@ -34,8 +34,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     answer: str
     fate: Fate
     is_bare: bool
-    """Whether it names no task of its own: too short, only quoted, or said within the agent's turn
-    in answer to a tool."""
+    """Whether it says too little to name anything that is asked, or only quotes."""
+    names_task: bool
+    """Whether it names a task: it is not bare, no addition within the agent's turn, and nothing that
+    the agent answered by words alone."""
     n_item: int
     at_ms: int | None
 
@@ -56,12 +58,14 @@ class OpenRequest(msgspec.Struct):
     is_kept: bool = False
     """Whether a compaction kept it, without what was answered to it."""
     is_aside: bool = False
-    """Whether it was said within the agent's turn, in answer to a tool."""
+    """Whether it was said within the agent's turn."""
     answer: str = ""
     is_worked_on: bool = False
     """Whether the agent called a tool or spoke since."""
-    is_stopped: bool = False
-    """Whether a person stopped the agent at it."""
+    is_acted_on: bool = False
+    """Whether it called a tool since."""
+    is_passed_over: bool = False
+    """Whether the agent had done nothing for it when the person went on."""
     is_ended: bool = False
     """Whether the agent ended its turn after it."""
 
@@ -87,6 +91,8 @@ class Requests(msgspec.Struct):
             for before in self.waiting:
                 before.is_ended = True
             self.waiting = []
+        for before in self.waiting:
+            before.is_passed_over = not before.is_worked_on
         self.is_answered = False
         self.opened.append(request)
         self.waiting.append(request)
@@ -95,9 +101,15 @@ class Requests(msgspec.Struct):
         """Take a call or its result."""
         self.is_answered = False
         for request in self.waiting:
-            request.is_worked_on = True
+            request.is_worked_on = request.is_acted_on = True
             # A question is answered by words, whatever the agent does next.
             request.is_ended = request.is_ended and request.is_question
+
+    def say(self) -> None:
+        """Take an agent's words beside a call: they answer questions."""
+        for request in self.waiting:
+            request.is_ended = request.is_ended or request.is_question
+        self.is_end = False
 
     def answer(self, text: str, *, is_end: bool) -> None:
         """Take an agent's words without a call; `is_end` as far as these themselves tell."""
@@ -106,22 +118,19 @@ class Requests(msgspec.Struct):
             request.is_worked_on, request.is_ended = True, is_end
             request.answer = text
 
-    def stop(self) -> None:
-        """Take the note that a person stopped the agent."""
-        for request in self.waiting:
-            request.is_stopped = request.is_stopped or not request.is_ended
-
     def close(self) -> tuple[Request, ...]:
         """Settle the fates, from the last to the first; more may follow."""
         requests: list[Request] = []
         following: Request | None = None
+        acted = [opened.n_item for opened in self.opened if opened.is_acted_on]
         for opened in reversed(self.opened):
             request = Request(
                 ask=opened.paste or _join_asked(opened.sentences),
                 prose=opened.prose,
                 answer=opened.answer,
                 fate=_settle(opened, following),
-                is_bare=opened.is_aside or bool(opened.paste) or is_bare(opened.prose),
+                is_bare=bool(opened.paste) or is_bare(opened.prose),
+                names_task=_names_task(opened, is_acting=bool(acted) and opened.n_item > acted[0]),
                 n_item=opened.n_item,
                 at_ms=opened.at_ms,
             )
@@ -135,7 +144,7 @@ class Requests(msgspec.Struct):
 def _settle(request: OpenRequest, following: Request | None) -> Fate:
     if following is not None and _is_replaced(request, following):
         return "replaced"
-    if request.is_ended and not request.is_stopped:
+    if request.is_ended:
         return "answered"
     if following is not None and following.fate in ("answered", "replaced"):
         return following.fate
@@ -145,13 +154,17 @@ def _settle(request: OpenRequest, following: Request | None) -> Fate:
 
 
 def _is_replaced(request: OpenRequest, following: Request) -> bool:
-    """Tell whether a message takes another's place: the agent was stopped, or had done nothing and
-    hears the same again."""
-    if request.is_stopped:
-        return not following.is_bare
-    is_untouched = not request.is_worked_on and not request.is_ended
+    """Tell whether a message takes another's place: it says the same again."""
     n_words = count_shared_words(request.prose, request.prose)
-    return is_untouched and 2 * count_shared_words(request.prose, following.prose) > n_words
+    n_shared = count_shared_words(request.prose, following.prose)
+    return request.is_passed_over and not request.is_ended and 2 * n_shared > n_words
+
+
+def _names_task(request: OpenRequest, *, is_acting: bool) -> bool:
+    if request.paste or request.is_aside or is_bare(request.prose):
+        return False
+    # Where the agent called tools before, a remark, such as thanks, is what it answers by words.
+    return not (is_acting and request.is_ended and not request.is_acted_on)
 
 
 def is_bare(prose: str) -> bool:

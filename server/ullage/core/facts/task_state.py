@@ -10,12 +10,14 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from ullage.core.facts.choices import CHOSEN
 from ullage.core.facts.facts import Facts, find_last_question
 from ullage.core.facts.plan import Step
 from ullage.core.facts.requests import Request
 from ullage.core.facts.thread import TOPIC_CHARS
 from ullage.core.text.prose import cut_sentences, gist, remove_bold
 from ullage.core.text.sentences import Sentence, find_open_points
+from ullage.core.text.wording import OPEN_POINTS, has_marker, is_intention, read_wording
 
 Speaker: TypeAlias = Literal["user", "agent", "plan", "call"]
 OpenState: TypeAlias = Literal["asked", "in progress", "planned", "failing", "question", "said"]
@@ -27,6 +29,8 @@ _MAX_TASKS = 6
 """Boxes of a task file that are listed: it may have a hundred. Chosen."""
 _MAX_PUT_OFF_CHARS = 100
 """A longer sentence of a person asks for something, and says beside it what is later. Chosen."""
+_BEGIN_WORDS = 5
+"""Of an agent's sentence, in which a word must stand that says that something is left; chosen."""
 _MIN_POINT_WORDS = 2
 _MAX_ITEM_CHARS = 300
 WAITING = "wait for the user's answer: "
@@ -78,25 +82,31 @@ def read_task_state(facts: Facts) -> TaskState:
 def _list_at_hand(turns: Sequence[Request]) -> list[Request]:
     """List the requests that are open; a few words go on with the task that was named before."""
     at_hand = [turn for turn in turns if turn.is_open]
-    if not at_hand or not all(turn.is_bare for turn in at_hand):
+    if not at_hand or any(turn.names_task for turn in at_hand):
         return at_hand
-    before = [turn for turn in turns if not turn.is_bare and turn.n_item < at_hand[0].n_item]
+    before = [turn for turn in turns if turn.names_task and turn.n_item < at_hand[0].n_item]
     resumed = (msgspec.structs.replace(turn, fate="in progress") for turn in before[-1:])
     return [*resumed, *at_hand]
 
 
 def _find_task(requests: Sequence[Request]) -> Request | None:
     """Find the newest request that names a task; else the newest."""
-    named = [request for request in requests if not request.is_bare]
+    named = [request for request in requests if request.names_task]
     return (named or list(requests) or [None])[-1]
 
 
 def _find_topic(facts: Facts) -> str:
     """Name the task: the last request that names one, with the plan's step at work."""
     steps = [step.text for step in _list_current_steps(facts) if step.state == "in progress"]
-    named = [_name_task(turn) for turn in facts.turns if not turn.is_bare]
+    options = {
+        choice.n_item: choice.text.partition(CHOSEN)[0]
+        for choice in facts.choices
+        if choice.is_user and CHOSEN in choice.text
+    }
+    named = [turn for turn in facts.turns if turn.names_task]
+    tasks = [options.get(turn.n_item) or _name_task(turn) for turn in named[-1:]]
     said = [turn.prose for turn in facts.turns[-1:]]
-    topics = [*named[-1:], *steps, *facts.previous_lines("Goal")[-1:], *said]
+    topics = [*tasks, *steps, *facts.previous_lines("Goal")[-1:], *said]
     topic = next(filter(None, (cut_clauses(topic, TOPIC_CHARS) for topic in topics)), "")
     longer = f"{topic} ({steps[0]})" if steps and steps[0] not in topic else topic
     return longer if len(longer) <= TOPIC_CHARS else topic
@@ -105,7 +115,8 @@ def _find_topic(facts: Facts) -> str:
 def _name_task(request: Request) -> str:
     """Give the first sentences of a request, as many as tell something."""
     shown = ""
-    for sentence in cut_sentences(request.ask or request.prose):
+    text = request.ask if len(request.ask) >= _MIN_TOPIC_CHARS else request.prose
+    for sentence in cut_sentences(text):
         shown = f"{shown} {sentence.text}".strip()
         if len(shown) >= _MIN_TOPIC_CHARS:
             break
@@ -140,11 +151,13 @@ def _find_next_step(facts: Facts, open_requests: Sequence[Request]) -> Quote | N
     active = [step.text for step in facts.plan if step.state == "in progress"]
     if active and facts.plan_item > max(facts.last_answer_item, asked_at):
         return Quote(text=gist(active[0], _MAX_QUOTE_CHARS), by="plan")
+    is_begun = bool(open_requests) and open_requests[-1].fate == "in progress"
     if facts.is_announced and facts.last_answer_item > asked_at:
         return Quote(text=_quote_end(facts.last_answer), by="agent")
-    if (request := _find_task(open_requests)) is not None:
-        return Quote(text=gist(request.ask or request.prose, _MAX_QUOTE_CHARS), by="user")
-    return None
+    if active and is_begun:
+        return Quote(text=gist(active[0], _MAX_QUOTE_CHARS), by="plan")
+    said = [request for request in open_requests if not request.is_bare] or open_requests
+    return Quote(text=gist(said[-1].prose, _MAX_QUOTE_CHARS), by="user") if said else None
 
 
 def _find_offered_step(facts: Facts) -> Quote | None:
@@ -158,15 +171,13 @@ def _find_offered_step(facts: Facts) -> Quote | None:
 
 
 def _quote_end(said: str) -> str:
-    """Quote the sentences that an agent's words end with."""
+    """Quote what an agent's words announce at their end, else the sentences that they end with."""
     pieces = [piece.text for piece in cut_sentences(remove_bold(said))]
-    shown = ""
-    for sentence in reversed(pieces):
-        longer = f"{sentence} {shown}".strip()
-        if shown and (len(shown) >= _MIN_QUOTE_CHARS or len(longer) > _MAX_QUOTE_CHARS):
-            break
-        shown = longer
-    return gist(shown, _MAX_QUOTE_CHARS)
+    announced = [at for at, text in enumerate(pieces) if is_intention(read_wording(text).lower)]
+    start = announced[-1] if announced else len(pieces) - 1
+    while start > 0 and len(" ".join(pieces[start:])) < _MIN_QUOTE_CHARS:
+        start -= 1
+    return gist(" ".join(pieces[start:]), _MAX_QUOTE_CHARS)
 
 
 def _list_current_steps(facts: Facts) -> list[Step]:
@@ -174,7 +185,7 @@ def _list_current_steps(facts: Facts) -> list[Step]:
 
     Agents leave the lists of former tasks unticked.
     """
-    named = [turn.n_item for turn in facts.turns if not turn.is_bare]
+    named = [turn.n_item for turn in facts.turns if turn.names_task]
     is_current = not named or facts.plan_item > named[-1] or not facts.is_turn_ended
     return [step for step in facts.plan if step.state != "done"] if is_current else []
 
@@ -201,8 +212,10 @@ def _list_open_items(
 def _list_all_open(
     facts: Facts, open_requests: Sequence[Request], question: str
 ) -> Iterator[OpenItem]:
+    replied = {choice.n_item for choice in facts.choices if choice.is_user}
     for request in open_requests:
-        if not request.is_bare or request is open_requests[-1]:
+        is_last = request is open_requests[-1] and request.n_item not in replied
+        if not request.is_bare or is_last:
             state: OpenState = "asked" if request.fate == "asked" else "in progress"
             yield OpenItem(text=request.prose, state=state, n_item=request.n_item)
     for step in _list_current_steps(facts):
@@ -228,19 +241,39 @@ def _find_last_begin(facts: Facts) -> int:
 
 def _list_said_open(facts: Facts) -> Iterator[Sentence]:
     """List what the user put off, and what a summary or the agent's last report leaves."""
-    reported = {*facts.summary_items, *facts.reports, facts.last_answer_item}
     points = [s for s in facts.sentences if s.kind == "open" and _names_work(s)]
-    # A later list of what is left takes the place of an earlier one.
-    last = [s.n_item for s in points if s.n_item in reported][-1:]
+    settled = {choice.n_item for choice in facts.choices if choice.is_user}
+    put_off = [
+        s
+        for s in points
+        if s.is_user and s.n_item not in settled and len(s.text) <= _MAX_PUT_OFF_CHARS
+    ]
+    counted = _find_last_list(facts, points)
+    left = [*put_off, *(s for s in points if not s.is_user and s.n_item == counted)]
     edited = {touch.path: touch.n_item for touch in facts.files if touch.is_modified}
     done = [s for s in facts.sentences if s.kind == "done"]
-    put_off = [s for s in points if s.is_user and len(s.text) <= _MAX_PUT_OFF_CHARS]
-    left = [*put_off, *(s for s in points if not s.is_user and s.n_item in last)]
     return find_open_points([*left, *done], edited)
+
+
+def _find_last_list(facts: Facts, points: Sequence[Sentence]) -> int:
+    """Find where it was said last what is left: in a report only if it is the last one."""
+    reports = {*facts.reports, facts.last_answer_item}
+    sources = {*facts.summary_items, *reports}
+    last = max((s.n_item for s in points if not s.is_user and s.n_item in sources), default=-1)
+    later = [report for report in facts.reports if report > last]
+    acted = [*(run.n_item for run in facts.runs), *(touch.n_item for touch in facts.files)]
+    # The agent worked on, and its report on that leaves nothing.
+    is_past = bool(later) and any(last < n_item <= later[-1] for n_item in acted)
+    return -1 if is_past and last in reports else last
 
 
 def _names_work(sentence: Sentence) -> bool:
     """Tell whether a sentence says what is left rather than announces a list of that."""
     wording, text = sentence.wording, sentence.text
+    if not sentence.is_user and has_marker(wording, OPEN_POINTS):
+        # "Remaining: …" says what is left, "what to do next" hardly.
+        begin = read_wording(" ".join(text.split()[:_BEGIN_WORDS]))
+        if not wording.is_unspaced and not has_marker(begin, OPEN_POINTS):
+            return False
     is_long = wording.is_unspaced or len(wording.words) >= _MIN_POINT_WORDS
     return is_long and not text.rstrip("*_ ").endswith((":", "："))

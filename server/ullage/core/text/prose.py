@@ -19,6 +19,7 @@ _SENTENCE_END = re.compile(
 _LIST_MARK = re.compile(r"(?:[-*+•]\s{1,4}|\d{1,3}[.)]\s{1,4}|#{1,6}\s{1,4}){1,3}")
 _BOLD = re.compile(r"(?<![\w*/])\*\*(?=[^\s*])([^*\n]{1,400})(?<=\S)\*\*(?![\w*/])")
 """Emphasis around words; two stars are a power, a glob or an argument elsewhere."""
+_BOLD_LINE = re.compile(r"^[ \t]*\*\*([^*\n]{3,120})\*\*[ \t]*$", re.MULTILINE)
 _LETTERS = re.compile(r"[^\W\d_]+")
 _NO_LETTERS = bytes(n for n in range(128) if not chr(n).isalpha())
 _UNPRINTABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
@@ -100,8 +101,8 @@ def remove_list_mark(line: str) -> str:
 
 
 def remove_bold(text: str) -> str:
-    """Give a text without the marks of emphasis around its words."""
-    return _BOLD.sub(r"\1", text) if "**" in text else text
+    """Give a text without the marks of emphasis around its words; a whole line of it is a heading."""
+    return _BOLD.sub(r"\1", _BOLD_LINE.sub(r"## \1", text)) if "**" in text else text
 
 
 def collapse_spaces(text: str) -> str:

@@ -192,8 +192,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     answer_id: str | None = None
     """One answer of the API may stand on several entries; they share this id."""
     ends_turn: bool | None = None
-    """Whether the agent's turn ends here: with this answer, or as a person stopped it. None where
-    the record does not say."""
+    """Whether the agent ends its turn with this answer; None where its record does not say."""
 
 
 def render(transcript: Transcript) -> bytes:

@@ -70,12 +70,7 @@ def to_message(
         )
     else:
         blocks = speech.attribute_record(entry, blocks)
-        message = entries.Message(
-            role="user",
-            blocks=blocks,
-            model=model_named_by(entry),
-            ends_turn=True if speech.is_interruption(blocks) else None,
-        )
+        message = entries.Message(role="user", blocks=blocks, model=model_named_by(entry))
     return message, _category(entry, blocks)
 
 

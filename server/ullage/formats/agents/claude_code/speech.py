@@ -13,12 +13,10 @@ from ullage.core.transcript.entries import Block, Entry, JsonObject, Speech, Tex
 from ullage.formats.json_line import object_of, objects_of, text_of
 from ullage.formats.speech import OWN_OPENINGS, SpeechMarks, make_speech
 
-INTERRUPTED = "[Request interrupted"
-"""How the note begins that a person stopped the agent."""
 MARKS = SpeechMarks(
     openings=(
         *OWN_OPENINGS,
-        INTERRUPTED,
+        "[Request interrupted",
         "<task-notification>",
         '{"task_id":"',
         "Base directory for this skill: ",
@@ -113,11 +111,6 @@ def attribute_record(entry: Entry, blocks: Sequence[Block]) -> tuple[Block, ...]
             _split_plan(block, plan) if isinstance(block, Text) else block for block in blocks
         )
     return attribute_blocks(blocks, object_of(native, "toolUseResult") or {})
-
-
-def is_interruption(blocks: Sequence[Block]) -> bool:
-    """Tell whether a record notes that a person stopped the agent."""
-    return any(isinstance(block, Text) and block.text.startswith(INTERRUPTED) for block in blocks)
 
 
 def attribute_blocks(blocks: Sequence[Block], details: JsonObject) -> tuple[Block, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from ullage.core.change.edit import Replacement
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import PREFACE, Category
-from ullage.formats.agents.codex.speech import INTERRUPTED, attribute
+from ullage.formats.agents.codex.speech import attribute
 from ullage.formats.in_memory import MessageShape, prune_content
 from ullage.formats.json_line import compact_json, object_of, objects_of, text_of, texts_of
 from ullage.formats.speech import is_harness
@@ -99,11 +99,7 @@ def _conversation_message(native: entries.JsonObject) -> tuple[entries.Message, 
     categories = _list_categories(native, blocks, role)
     longest = max(range(len(blocks)), key=lambda at: _n_chars(blocks[at]), default=None)
     category = role if longest is None else categories[longest]
-    is_stopped = role == "user" and any(
-        isinstance(block, entries.Text) and block.text.startswith(INTERRUPTED) for block in blocks
-    )
-    message = entries.Message(role=role, blocks=blocks, ends_turn=True if is_stopped else None)
-    return message, category
+    return entries.Message(role=role, blocks=blocks), category
 
 
 def list_block_categories(

@@ -33,8 +33,6 @@ _FRAGMENTS = (
     "user_shell_command",
     "user_verification_notice",
 )
-INTERRUPTED = "<turn_aborted>"
-"""How the note begins that a person stopped the agent."""
 MARKS = SpeechMarks(
     openings=(*OWN_OPENINGS, "# AGENTS.md instructions", *(f"<{name}>" for name in _FRAGMENTS)),
     tags={"send_user_message_question_reply": "typed", "environment_context": "harness"},
