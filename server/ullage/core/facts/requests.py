@@ -36,8 +36,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     is_bare: bool
     """Whether it says too little to name anything that is asked, or only quotes."""
     names_task: bool
-    """Whether it names a task: it is not bare, no addition within the agent's turn, and nothing that
-    the agent answered by words alone."""
+    """Whether it names a task: it is not bare, no addition within the agent's turn, and nothing
+    that the agent answered by words alone."""
     n_item: int
     at_ms: int | None
 

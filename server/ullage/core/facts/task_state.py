@@ -17,7 +17,7 @@ from ullage.core.facts.requests import Request
 from ullage.core.facts.thread import TOPIC_CHARS
 from ullage.core.text.prose import cut_sentences, gist, remove_bold
 from ullage.core.text.sentences import Sentence, find_open_points
-from ullage.core.text.wording import OPEN_POINTS, has_marker, is_intention, read_wording
+from ullage.core.text.wording import OPEN_POINTS, is_intention, is_phrase_in, read_wording
 
 Speaker: TypeAlias = Literal["user", "agent", "plan", "call"]
 OpenState: TypeAlias = Literal["asked", "in progress", "planned", "failing", "question", "said"]
@@ -242,12 +242,7 @@ def _find_last_begin(facts: Facts) -> int:
 def _list_said_open(facts: Facts) -> Iterator[Sentence]:
     """List what the user put off, and what a summary or the agent's last report leaves."""
     points = [s for s in facts.sentences if s.kind == "open" and _names_work(s)]
-    settled = {choice.n_item for choice in facts.choices if choice.is_user}
-    put_off = [
-        s
-        for s in points
-        if s.is_user and s.n_item not in settled and len(s.text) <= _MAX_PUT_OFF_CHARS
-    ]
+    put_off = [s for s in points if s.is_user and len(s.text) <= _MAX_PUT_OFF_CHARS]
     counted = _find_last_list(facts, points)
     left = [*put_off, *(s for s in points if not s.is_user and s.n_item == counted)]
     edited = {touch.path: touch.n_item for touch in facts.files if touch.is_modified}
@@ -270,10 +265,11 @@ def _find_last_list(facts: Facts, points: Sequence[Sentence]) -> int:
 def _names_work(sentence: Sentence) -> bool:
     """Tell whether a sentence says what is left rather than announces a list of that."""
     wording, text = sentence.wording, sentence.text
-    if not sentence.is_user and has_marker(wording, OPEN_POINTS):
+    words = [] if sentence.is_user else sorted(wording.marked & OPEN_POINTS.words)
+    if words and not is_phrase_in(wording, OPEN_POINTS):
         # "Remaining: …" says what is left, "what to do next" hardly.
-        begin = read_wording(" ".join(text.split()[:_BEGIN_WORDS]))
-        if not wording.is_unspaced and not has_marker(begin, OPEN_POINTS):
+        begin = read_wording(" ".join(text.split()[:_BEGIN_WORDS])).words
+        if begin.isdisjoint(words):
             return False
     is_long = wording.is_unspaced or len(wording.words) >= _MIN_POINT_WORDS
     return is_long and not text.rstrip("*_ ").endswith((":", "："))

@@ -101,8 +101,13 @@ def remove_list_mark(line: str) -> str:
 
 
 def remove_bold(text: str) -> str:
-    """Give a text without the marks of emphasis around its words; a whole line of it is a heading."""
-    return _BOLD.sub(r"\1", _BOLD_LINE.sub(r"## \1", text)) if "**" in text else text
+    """Give a text without the marks of emphasis around its words."""
+    return _BOLD.sub(r"\1", text) if "**" in text else text
+
+
+def mark_headings(text: str) -> str:
+    """Write the lines that are emphasized as a whole as headings."""
+    return _BOLD_LINE.sub(r"## \1", text) if "**" in text else text
 
 
 def collapse_spaces(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.text.prose import RawSentence, cut_sentences, remove_bold
+from ullage.core.text.prose import RawSentence, cut_sentences, mark_headings, remove_bold
 from ullage.core.text.word_lists import WordList, word_list
 from ullage.core.text.wording import (
     AGENT_MARKERS,
@@ -124,7 +124,7 @@ def read_agent_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
     """Sort what the agent wrote, given in its own words."""
     sentences: list[Sentence] = []
     under: Kind | None = None
-    text = remove_bold(text)
+    text = remove_bold(mark_headings(text))
     spans = _SAID_ELSEWHERE.finditer(text)
     for piece in cut_sentences(_SAID_ELSEWHERE.sub(_HIDDEN, text)):
         # A word in code or in quotation marks says nothing of the sentence: a status called

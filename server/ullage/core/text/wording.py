@@ -77,16 +77,18 @@ def score_rarity(words: AbstractSet[str], counts: Mapping[str, int]) -> float:
 
 def has_marker(sentence: Wording, table: WordList) -> bool:
     """Tell whether a sentence holds one of the table's words, phrases or fragments."""
-    words, lower = sentence.marked, sentence.lower
-    if not words.isdisjoint(table.words):
+    if not sentence.marked.isdisjoint(table.words) or is_phrase_in(sentence, table):
         return True
-    if not words.isdisjoint(table.heads):
-        for head in words & table.heads:
-            for phrase in table.phrases[head]:
-                if _holds_phrase(lower, phrase):
-                    return True
     fragments = table.fragments if sentence.is_unspaced else None
-    return fragments is not None and fragments.search(lower) is not None
+    return fragments is not None and fragments.search(sentence.lower) is not None
+
+
+def is_phrase_in(sentence: Wording, table: WordList) -> bool:
+    """Tell whether a sentence holds one of the table's phrases."""
+    if sentence.marked.isdisjoint(table.heads):
+        return False
+    heads = sentence.marked & table.heads
+    return any(_holds_phrase(sentence.lower, p) for head in heads for p in table.phrases[head])
 
 
 def begins_with(text: str, table: WordList) -> bool:
