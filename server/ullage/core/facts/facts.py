@@ -11,7 +11,7 @@ import msgspec
 from ullage.core.facts.choices import Choice, Dialog, read_answers, write_answer
 from ullage.core.facts.command_runs import CommandRun, JudgedRun, read_run, summarize_runs
 from ullage.core.facts.plan import Plan, Step, TaskList
-from ullage.core.facts.replaced import Replacement, find_replacements
+from ullage.core.facts.replaced import Replacement, Statements
 from ullage.core.facts.requests import OpenRequest, Request, Requests
 from ullage.core.facts.summary_sections import OPEN_REQUEST, PreviousSummary, read_previous_summary
 from ullage.core.facts.thread import SpokenMessage
@@ -87,6 +87,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     times: tuple[int | None, ...]
     """When each item was written."""
     messages: tuple[SpokenMessage, ...]
+    replaced: tuple[Replacement, ...]
+    """The statements that a later one may stand for."""
 
     @property
     def requests(self) -> list[Request]:
@@ -101,13 +103,6 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     def last_at_ms(self) -> int | None:
         """When the newest message was written."""
         return max((at_ms for at_ms in self.times if at_ms), default=None)
-
-    @property
-    def replaced(self) -> tuple[Replacement, ...]:
-        """Find the statements that a later one may stand for; found anew at each call."""
-        sections = ("Constraints", "Decisions")
-        carried = [line for section in sections for line in self.previous_lines(section)]
-        return find_replacements(carried, self.sentences, self.choices)
 
     def previous_lines(self, section: str) -> list[str]:
         """List what all previous summaries say in a section, the oldest first."""
@@ -153,22 +148,30 @@ class FactAccumulator(msgspec.Struct):
     summary_items: list[int] = []
     results: list[str] = []
     messages: list[SpokenMessage] = []
+    statements: Statements = msgspec.field(default_factory=Statements)
 
     def update(self, items: Iterable[ContextItem]) -> None:
         """Go on with the messages that follow those seen so far."""
         for n_item, item in enumerate(items, len(self.times)):
             self.times.append(item.at_ms)
+            n_sentences, n_choices = len(self.sentences), len(self.choices)
             if item.category == "summary":
                 self._read_summary(item, n_item)
             else:
                 self._read_user(item, n_item)
                 self._read_agent(item, n_item)
             self._read_results(item, n_item)
+            said = self.sentences[n_sentences:]
+            chosen = [(s.text, s.is_user) for s in said if s.kind == "choice"]
+            chosen += [(choice.text, choice.is_user) for choice in self.choices[n_choices:]]
+            self.statements.add(said, chosen, n_item)
 
     def _read_summary(self, item: ContextItem, n_item: int) -> None:
         """Read a previous summary; what was open in it may be closed by what follows."""
         self.summary_items.append(n_item)
         summary = read_previous_summary(self.clean(read_speech(item, "summary")))
+        for name in ("Constraints", "Decisions"):
+            self.statements.carry(summary.lines.get(name, ()))
         requests = [
             line
             for name, lines in summary.lines.items()
@@ -368,6 +371,7 @@ class FactAccumulator(msgspec.Struct):
             n_items=len(self.times),
             times=tuple(self.times),
             messages=tuple(self.messages),
+            replaced=self.statements.find_replacements(self.sentences),
         )
 
     def _list_pending(self) -> list[Call]:

@@ -9,14 +9,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
-from itertools import chain
-from operator import itemgetter
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.facts.choices import Choice
 from ullage.core.text.prose import gist
 from ullage.core.text.sentences import Sentence
 from ullage.core.text.wording import read_wording
@@ -40,9 +37,8 @@ _MAX_CHARS = 240
 _MAX_LATER_SENTENCES = 10
 _MAX_EARLIER_SENTENCES = 25
 """Sentences of a message: one with more is a paste or a brief, not a word on a value. Chosen."""
-_MAX_STATEMENTS = 600
 _MAX_COMPARED = 40
-"""Both bound the time: the newest statements, and for each the newest before it of its kind."""
+"""Of one kind of value, the newest: bounds the time."""
 _MAX_ECHO_CHARS = 120
 _MAX_SHOWN_CHARS = 160
 _MIN_REST_CHARS = 12
@@ -107,46 +103,213 @@ class _Statement(msgspec.Struct, frozen=True, gc=False):
     """Beginnings of its longer words; what has none in common is not compared."""
 
 
-def find_replacements(
-    carried: Iterable[str], sentences: Sequence[Sentence], choices: Iterable[Choice] = ()
-) -> tuple[Replacement, ...]:
-    """Find the statements of persons, and the agent's choices, that a later one may replace.
+class _Weights(msgspec.Struct):
+    """Texts as groups of characters, those that are rare in the texts so far counting more."""
 
-    `carried` are statements of earlier summaries. Of two that are alike neither is forgotten:
-    what is done about it is the caller's. Time grows linearly with the sentences.
+    texts: list[str] = []
+    n_counted: int = 0
+    n_texts: Counter[str] = msgspec.field(default_factory=Counter[str])
+
+    def compare(self, first: int, second: int) -> float:
+        """Give the cosine of two texts, 0 to 1."""
+        # Most sessions have no two statements that are compared.
+        for text in self.texts[self.n_counted :]:
+            self.n_texts.update(_list_grams(text))
+        self.n_counted = len(self.texts)
+        one, other = (_list_grams(self.texts[at]) for at in (first, second))
+        both = one & other
+        if not both:
+            return 0.0
+        shared, size, other_size = map(self._sum, (both, one, other))
+        return shared / math.sqrt(size * other_size)
+
+    def _sum(self, grams: Iterable[str]) -> float:
+        # Many groups are equally rare.
+        n_equal = Counter(map(self.n_texts.__getitem__, grams))
+        n_all = 1 + self.n_counted
+        return sum(n * (math.log(n_all / (1 + k)) + 1) ** 2 for k, n in n_equal.items())
+
+
+class _Pair(msgspec.Struct, frozen=True, gc=False):
+    """The places of two statements, and how alike they are."""
+
+    earlier: int
+    later: int
+    alike: float
+    certainty: Certainty
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        return self.certainty == "corrected", self.alike
+
+
+class Statements(msgspec.Struct):
+    """The statements of persons and the agent's choices so far, each compared with those before it.
+
+    What was compared once is not compared again, whatever follows; time grows linearly with the
+    statements.
     """
-    statements = list(_list_statements(carried, sentences, choices))
-    likeness = _Likeness(statements)
-    judged = [(*pair, *likeness.judge(*pair)) for pair in _list_pairs(statements)]
-    # Many rules that are alike are a list of rules.
-    n_like = Counter(
-        place for *pair, _, certainty in judged if certainty == "like rule" for place in pair
-    )
-    best: dict[int, tuple[float, int, Certainty]] = {}
-    for earlier, later, alike, certainty in judged:
-        is_listed = certainty == "like rule" and max(n_like[earlier], n_like[later]) > 1
-        if certainty is not None and not is_listed and alike > best.get(earlier, (0.0,))[0]:
-            best[earlier] = (alike, later, certainty)
-    replaced: dict[str, Replacement] = {}
-    for n_earlier, (_, n_later, certainty) in sorted(best.items()):
-        n_last = n_later
-        while n_last in best:
-            n_last = best[n_last][1]
-        earlier, later = statements[n_earlier], statements[n_last]
-        replaced[earlier.text] = Replacement(
-            earlier=earlier.text, later=later.text, certainty=certainty, is_rule=earlier.is_rule
+
+    statements: list[_Statement] = []
+    pairs: list[_Pair] = []
+    refused: list[tuple[str, str]] = []
+    """What the agent told, and the user's reply to that which names its value and another."""
+    places: dict[str, list[int]] = {}
+    """By the kind of a value, or "rule": where the statements are that have one."""
+    n_around: Counter[str] = msgspec.field(default_factory=Counter[str])
+    whole: _Weights = msgspec.field(default_factory=_Weights)
+    around: _Weights = msgspec.field(default_factory=_Weights)
+    answer: list[str] = []
+    """What the agent said since a person spoke."""
+
+    def carry(self, texts: Iterable[str]) -> None:
+        """Take the rules and decisions of an earlier summary."""
+        for text in filter(_reads_as_statement, texts):
+            self._add(_make_statement(text, -1, is_rule=True, is_users=True, is_recent=False))
+
+    def add(
+        self, sentences: Sequence[Sentence], chosen: Iterable[tuple[str, bool]], n_item: int
+    ) -> None:
+        """Take what one message says, and the choices in it, each with whether a person made it."""
+        n_said = sum(sentence.is_user for sentence in sentences)
+        stated = sentences if n_said <= _MAX_EARLIER_SENTENCES else ()
+        # What they answer stands behind them.
+        by_user = {
+            _ANSWERED.split(text, 1)[0]: is_user
+            for text, is_user in chosen
+            if _APPROVED not in text
+        }
+        typed = {
+            sentence.text: sentence.kind == "rule"
+            for sentence in stated
+            if sentence.is_user and sentence.kind != "question" and not sentence.is_bulk
+        }
+        n_before = len(self.statements)
+        for text, is_rule in {**dict.fromkeys(by_user, False), **typed}.items():
+            if _reads_as_statement(text):
+                is_users = by_user.get(text, True)
+                is_recent = is_users and n_said <= _MAX_LATER_SENTENCES
+                self._add(
+                    _make_statement(
+                        text, n_item, is_rule=is_rule, is_users=is_users, is_recent=is_recent
+                    )
+                )
+        if n_said:
+            self._list_refused(self.statements[n_before:])
+            self.answer = []
+        self.answer += [sentence.text for sentence in sentences if not sentence.is_user]
+
+    def _add(self, statement: _Statement) -> None:
+        at = len(self.statements)
+        self.statements.append(statement)
+        self.whole.texts.append(statement.text)
+        self.around.texts.append(statement.around)
+        self.n_around[statement.around] += 1
+        if "path" in statement.values:
+            return
+        kinds = [*statement.values, *(["rule"] if statement.is_rule else [])]
+        if statement.is_recent:
+            before = {n for kind in kinds for n in self.places.get(kind, ())[-_MAX_COMPARED:]}
+            for n_before in sorted(before):
+                self._compare(n_before, at)
+        for kind in kinds:
+            self.places.setdefault(kind, []).append(at)
+
+    def _compare(self, n_earlier: int, n_later: int) -> None:
+        """Keep two statements as a pair where the later one may replace the earlier."""
+        earlier, later = self.statements[n_earlier], self.statements[n_later]
+        if earlier.n_item == later.n_item or earlier.stems.isdisjoint(later.stems):
+            return
+        other = _other_kinds(earlier, later)
+        is_named = _names_old_value(earlier, later)
+        is_rules = earlier.is_rule and later.is_rule
+        has_same_link = bool(
+            earlier.values.get("url", frozenset()) & later.values.get("url", frozenset())
         )
-        for echo in _list_echoes(earlier, sentences):
-            replaced.setdefault(
-                echo,
-                Replacement(earlier=echo, later=later.text, certainty=certainty, is_rule=False),
+        if earlier.text == later.text or has_same_link or not (other or is_named or is_rules):
+            return
+        alike = self.whole.compare(n_earlier, n_later)
+        certainty: Certainty | None = None
+        if is_named and alike > _MIN_ALIKE["corrected"]:
+            certainty = "corrected"
+        elif other:
+            least = _MIN_ALIKE["value" if other - _LOOSE_KINDS else "loose"]
+            is_same = (
+                earlier.is_users
+                and alike > least
+                and self.around.compare(n_earlier, n_later) > _MIN_ALIKE_AROUND
+                and not _count_on(earlier, later)
+                and not _tell_of_others(earlier.text, later.text)
             )
-    for told, later in _list_refused(statements, sentences):
-        replaced.setdefault(
-            told,
-            Replacement(earlier=told, later=later, certainty="other value", is_rule=False),
+            certainty = "other value" if is_same else None
+        elif is_rules and alike > _MIN_ALIKE["rule"]:
+            certainty = "like rule"
+        if certainty is not None:
+            self.pairs.append(_Pair(n_earlier, n_later, alike, certainty))
+
+    def _list_refused(self, said: Iterable[_Statement]) -> None:
+        """Note what the agent told, and the reply to that which names its value and another."""
+        for reply in said:
+            for twos in _list_twos(reply) if reply.is_recent else ():
+                for told in self.answer:
+                    named = _split_values(told)[0] if len(told) <= _MAX_ECHO_CHARS else {}
+                    if any(len(values) == 1 and values < twos for values in named.values()):
+                        self.refused.append((told, reply.text))
+
+    def find_replacements(self, sentences: Sequence[Sentence]) -> tuple[Replacement, ...]:
+        """Find the statements that a later one may replace; `sentences` are all that was said.
+
+        Of two that are alike neither is forgotten: what is done about it is the caller's.
+        """
+        best = self._pick_best()
+        last = {statement.text: at for at, statement in enumerate(self.statements)} if best else {}
+        replaced: dict[str, Replacement] = {}
+        for n_earlier, pair in sorted(best.items()):
+            n_last = pair.later
+            while n_last in best:
+                n_last = best[n_last].later
+            earlier, later = self.statements[n_earlier], self.statements[n_last]
+            if last[earlier.text] > n_last:
+                # It was said again since.
+                continue
+            replaced[earlier.text] = Replacement(
+                earlier=earlier.text,
+                later=later.text,
+                certainty=pair.certainty,
+                is_rule=earlier.is_rule,
+            )
+            for echo in _list_echoes(earlier, sentences):
+                echoed = Replacement(
+                    earlier=echo, later=later.text, certainty=pair.certainty, is_rule=False
+                )
+                replaced.setdefault(echo, echoed)
+        for told, later in self.refused:
+            refused = Replacement(earlier=told, later=later, certainty="other value", is_rule=False)
+            replaced.setdefault(told, refused)
+        return tuple(replaced.values())
+
+    def _pick_best(self) -> dict[int, _Pair]:
+        """Give for each statement that is replaced the pair that is most alike."""
+        # Many rules that are alike are a list of rules; what is asked of one thing after the
+        # other is a series.
+        n_like = Counter(
+            at
+            for pair in self.pairs
+            if pair.certainty == "like rule"
+            for at in (pair.earlier, pair.later)
         )
-    return tuple(replaced.values())
+        best: dict[int, _Pair] = {}
+        for pair in self.pairs:
+            both = (pair.earlier, pair.later)
+            is_list = pair.certainty == "like rule" and max(n_like[at] for at in both) > 1
+            n_around = self.n_around[self.statements[pair.later].around]
+            is_series = pair.certainty == "other value" and n_around >= _MIN_SERIES
+            if is_list or is_series:
+                continue
+            before = best.get(pair.earlier)
+            if before is None or pair.rank > before.rank:
+                best[pair.earlier] = pair
+        return best
 
 
 def apply_replaced(text: str, replaced: Iterable[Replacement]) -> str:
@@ -167,40 +330,6 @@ def apply_replaced(text: str, replaced: Iterable[Replacement]) -> str:
             return ""
         text = f"{text} {pair.mark}"
     return text
-
-
-def _list_statements(
-    carried: Iterable[str], sentences: Sequence[Sentence], choices: Iterable[Choice]
-) -> Iterator[_Statement]:
-    for text in carried:
-        if _reads_as_statement(text):
-            yield _make_statement(text, -1, is_rule=True, is_users=True, is_recent=False)
-    n_said = Counter(sentence.n_item for sentence in sentences if sentence.is_user)
-    typed = {
-        (sentence.text, sentence.n_item): sentence.kind == "rule"
-        for sentence in sentences
-        if sentence.is_user
-        and sentence.kind != "question"
-        and not sentence.is_bulk
-        and n_said[sentence.n_item] <= _MAX_EARLIER_SENTENCES
-    }
-    # What they answer stands behind them.
-    chosen = {
-        (_ANSWERED.split(choice.text, 1)[0], choice.n_item): choice.is_user
-        for choice in choices
-        if _APPROVED not in choice.text
-    }
-    said = {**dict.fromkeys(chosen, False), **typed}
-    newest = [key for key in sorted(said, key=itemgetter(1)) if _reads_as_statement(key[0])]
-    for text, n_item in newest[-_MAX_STATEMENTS:]:
-        is_users = chosen.get((text, n_item), True)
-        yield _make_statement(
-            text,
-            n_item,
-            is_rule=said[text, n_item],
-            is_users=is_users,
-            is_recent=is_users and n_said[n_item] <= _MAX_LATER_SENTENCES,
-        )
 
 
 def _reads_as_statement(text: str) -> bool:
@@ -227,76 +356,12 @@ def _split_values(text: str) -> tuple[dict[str, frozenset[str]], str]:
     return {kind: frozenset(named) for kind, named in values.items()}, around
 
 
-def _list_pairs(statements: Sequence[_Statement]) -> Iterator[tuple[int, int]]:
-    """Give the places of statements, earlier and later, that have a value of one kind, or rules."""
-    places: dict[str, list[int]] = {}
-    for later, statement in enumerate(statements):
-        kinds = [kind for kind in statement.values if kind != "path"]
-        if "path" in statement.values:
-            continue
-        if statement.is_rule:
-            kinds.append("rule")
-        if statement.is_recent:
-            compared = {n for kind in kinds for n in places.get(kind, ())[-_MAX_COMPARED:]}
-            for earlier in sorted(compared):
-                before = statements[earlier]
-                is_other = before.n_item != statement.n_item
-                if is_other and not before.stems.isdisjoint(statement.stems):
-                    yield earlier, later
-        for kind in kinds:
-            places.setdefault(kind, []).append(later)
-
-
-class _Likeness:
-    """How alike statements are, with rare groups of characters counting more."""
-
-    def __init__(self, statements: Sequence[_Statement]) -> None:
-        self._statements = statements
-        self._n_around = Counter(statement.around for statement in statements)
-
-    # Most sessions have no two statements that are compared.
-    @cached_property
-    def _whole(self) -> "_Weights":
-        return _Weights([statement.text for statement in self._statements])
-
-    @cached_property
-    def _around(self) -> "_Weights":
-        return _Weights([statement.around for statement in self._statements])
-
-    def judge(self, n_earlier: int, n_later: int) -> tuple[float, Certainty | None]:
-        """Say how alike two statements are, and whether the later may replace the earlier."""
-        earlier, later = self._statements[n_earlier], self._statements[n_later]
-        other = _other_kinds(earlier, later)
-        is_named = _names_old_value(earlier, later)
-        is_rules = earlier.is_rule and later.is_rule
-        has_same_link = bool(
-            earlier.values.get("url", frozenset()) & later.values.get("url", frozenset())
-        )
-        if earlier.text == later.text or has_same_link or not (other or is_named or is_rules):
-            return 0.0, None
-        alike = self._whole.compare(n_earlier, n_later)
-        if is_named and alike > _MIN_ALIKE["corrected"]:
-            return alike + 1, "corrected"
-        if other:
-            least = _MIN_ALIKE["value" if other - _LOOSE_KINDS else "loose"]
-            is_same = (
-                earlier.is_users
-                and alike > least
-                and self._around.compare(n_earlier, n_later) > _MIN_ALIKE_AROUND
-                and not _tell_of_others(earlier.text, later.text)
-                and not self._is_series(earlier, later)
-            )
-            return alike, "other value" if is_same else None
-        return alike, "like rule" if is_rules and alike > _MIN_ALIKE["rule"] else None
-
-    def _is_series(self, earlier: _Statement, later: _Statement) -> bool:
-        """Tell whether statements count on, or ask for the same of one thing after the other."""
-        if self._n_around[later.around] >= _MIN_SERIES:
-            return True
-        old, new = earlier.values.get("number", ()), later.values.get("number", ())
-        numbers = [int(number) for number in (*old, *new) if number.isdecimal()]
-        is_next = len(numbers) == len(old) + len(new) == 2 and numbers[1] == numbers[0] + 1
-        return is_next and earlier.around == later.around
+def _count_on(earlier: _Statement, later: _Statement) -> bool:
+    """Tell whether two statements are the same but for a number that is the next one."""
+    old, new = earlier.values.get("number", ()), later.values.get("number", ())
+    numbers = [int(number) for number in (*old, *new) if number.isdecimal()]
+    is_next = len(numbers) == len(old) + len(new) == 2 and numbers[1] == numbers[0] + 1
+    return is_next and earlier.around == later.around
 
 
 def _other_kinds(earlier: _Statement, later: _Statement) -> set[str]:
@@ -333,35 +398,6 @@ def _names_old_value(earlier: _Statement, later: _Statement) -> bool:
     )
 
 
-class _Weights:
-    """Texts as weighted groups of characters."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._grams = [_list_grams(text) for text in texts]
-        self._n_texts = Counter(chain.from_iterable(self._grams))
-        self._weights: dict[str, float] = {}
-        self._sizes: dict[int, float] = {}
-
-    def compare(self, first: int, second: int) -> float:
-        """Give the cosine of two texts, 0 to 1."""
-        shared = self._sum(self._grams[first] & self._grams[second])
-        return shared / math.sqrt(self._size(first) * self._size(second)) if shared else 0.0
-
-    def _size(self, at: int) -> float:
-        if at not in self._sizes:
-            self._sizes[at] = self._sum(self._grams[at])
-        return self._sizes[at]
-
-    def _sum(self, grams: Iterable[str]) -> float:
-        return sum(map(self._weigh, grams))
-
-    def _weigh(self, gram: str) -> float:
-        if gram not in self._weights:
-            rarity = (1 + len(self._grams)) / (1 + self._n_texts[gram])
-            self._weights[gram] = (math.log(rarity) + 1) ** 2
-        return self._weights[gram]
-
-
 @lru_cache(maxsize=4096)
 def _list_stems(text: str) -> frozenset[str]:
     wording = read_wording(text)
@@ -372,7 +408,7 @@ def _list_stems(text: str) -> frozenset[str]:
     )
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def _list_grams(text: str) -> frozenset[str]:
     plain = f" {_BETWEEN.sub(' ', text.lower()).strip()} "
     sizes = _SMALL_GRAM_SIZES if read_wording(text).is_unspaced else _GRAM_SIZES
@@ -395,29 +431,6 @@ def _list_echoes(statement: _Statement, sentences: Sequence[Sentence]) -> Iterat
         own, _ = _split_values(sentence.text)
         if len(sentence.text) <= _MAX_ECHO_CHARS and any(values & named for named in own.values()):
             yield sentence.text
-
-
-def _list_refused(
-    statements: Iterable[_Statement], sentences: Sequence[Sentence]
-) -> Iterator[tuple[str, str]]:
-    """Give what the agent told, and the user's reply to that which names its value and another."""
-    pairs = {
-        statement.n_item: statement
-        for statement in statements
-        if statement.is_recent and statement.is_users and _list_twos(statement)
-    }
-    answer: list[str] = []
-    for sentence in sentences:
-        if not sentence.is_user:
-            answer.append(sentence.text)
-            continue
-        reply = pairs.pop(sentence.n_item, None)
-        for twos in _list_twos(reply) if reply is not None else ():
-            for told in answer:
-                named = _split_values(told)[0].values()
-                if len(told) <= _MAX_ECHO_CHARS and any(len(v) == 1 and v < twos for v in named):
-                    yield told, reply.text if reply else ""
-        answer = []
 
 
 def _list_twos(statement: _Statement) -> list[frozenset[str]]:

@@ -68,6 +68,9 @@ class OpenRequest(msgspec.Struct):
     """Whether the agent had done nothing for it when the person went on."""
     is_ended: bool = False
     """Whether the agent ended its turn after it."""
+    ask: str = ""
+    is_bare: bool = False
+    """As in a `Request`; both are settled once it was asked."""
 
     @property
     def is_question(self) -> bool:
@@ -94,6 +97,8 @@ class Requests(msgspec.Struct):
         for before in self.waiting:
             before.is_passed_over = not before.is_worked_on
         self.is_answered = False
+        request.ask = request.paste or _join_asked(request.sentences)
+        request.is_bare = bool(request.paste) or is_bare(request.prose)
         self.opened.append(request)
         self.waiting.append(request)
 
@@ -125,11 +130,11 @@ class Requests(msgspec.Struct):
         acted = [opened.n_item for opened in self.opened if opened.is_acted_on]
         for opened in reversed(self.opened):
             request = Request(
-                ask=opened.paste or _join_asked(opened.sentences),
+                ask=opened.ask,
                 prose=opened.prose,
                 answer=opened.answer,
                 fate=_settle(opened, following),
-                is_bare=bool(opened.paste) or is_bare(opened.prose),
+                is_bare=opened.is_bare,
                 names_task=_names_task(opened, is_acting=bool(acted) and opened.n_item > acted[0]),
                 n_item=opened.n_item,
                 at_ms=opened.at_ms,
@@ -155,13 +160,14 @@ def _settle(request: OpenRequest, following: Request | None) -> Fate:
 
 def _is_replaced(request: OpenRequest, following: Request) -> bool:
     """Tell whether a message takes another's place: it says the same again."""
+    if request.is_ended or not request.is_passed_over:
+        return False
     n_words = count_shared_words(request.prose, request.prose)
-    n_shared = count_shared_words(request.prose, following.prose)
-    return request.is_passed_over and not request.is_ended and 2 * n_shared > n_words
+    return 2 * count_shared_words(request.prose, following.prose) > n_words
 
 
 def _names_task(request: OpenRequest, *, is_acting: bool) -> bool:
-    if request.paste or request.is_aside or is_bare(request.prose):
+    if request.is_bare or request.is_aside:
         return False
     # Where the agent called tools before, a remark, such as thanks, is what it answers by words.
     return not (is_acting and request.is_ended and not request.is_acted_on)
