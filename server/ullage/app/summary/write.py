@@ -21,7 +21,8 @@ from ullage.core.summary.insert_missing import (
     insert_missing,
     measure_loss,
 )
-from ullage.core.text.prose import gist, one_line
+from ullage.core.text.prose import gist
+from ullage.core.text.quoting import one_line
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import BadAnswer, EndpointRefused, ModelError, UllageError
 from ullage.store.files.places import Places

@@ -12,7 +12,8 @@ import msgspec
 from ullage.core.facts.thread import GIST_CHARS, LONG_ANSWER_CHARS
 from ullage.core.facts.tool_calls import CallFacts, read_call, write_sorted_json
 from ullage.core.secrets.scan import mask
-from ullage.core.text.prose import gist, one_line, remove_bold
+from ullage.core.text.prose import gist, remove_bold
+from ullage.core.text.quoting import one_line
 from ullage.core.transcript.entries import ToolCall, ToolResult, result_text
 
 if TYPE_CHECKING:

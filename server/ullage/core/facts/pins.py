@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from ullage.core.text.prose import one_line
-from ullage.core.text.quoting import quote_as_data
+from ullage.core.text.quoting import one_line, quote_as_data
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Text, ToolResult
 

@@ -14,8 +14,9 @@ from ullage.core.facts.summary_sections import AS_OF, LEFT_OUT, OPEN_REQUEST, re
 from ullage.core.facts.task_state import read_task_state
 from ullage.core.summary.data_lines import list_data_lines, list_data_sources, list_needed_lines
 from ullage.core.text.identifiers import contains_whole, find_identifiers
-from ullage.core.text.prose import collapse_spaces, gist, one_line
+from ullage.core.text.prose import collapse_spaces, gist
 from ullage.core.text.quotations import read_own_words
+from ullage.core.text.quoting import one_line
 from ullage.core.text.wording import is_directive, read_wording
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import ContextItem

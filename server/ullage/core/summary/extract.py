@@ -24,7 +24,8 @@ from ullage.core.summary.data_lines import list_data_lines, list_data_sources, l
 from ullage.core.summary.focus import FOCUS_SHARE, Focus
 from ullage.core.summary.summary_lines import Line
 from ullage.core.text.identifiers import find_identifiers
-from ullage.core.text.prose import gist, one_line
+from ullage.core.text.prose import gist
+from ullage.core.text.quoting import one_line
 from ullage.core.text.wording import read_wording
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.tokens import Count

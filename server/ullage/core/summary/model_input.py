@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.secrets.scan import mask
-from ullage.core.text.prose import one_line
 from ullage.core.text.quotations import split_quotations
+from ullage.core.text.quoting import one_line
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.speech import list_speech

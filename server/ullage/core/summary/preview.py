@@ -10,7 +10,8 @@ import msgspec
 from ullage.core.change.tool_outputs import describe
 from ullage.core.summary.audit import Audit, Fact, FactKind
 from ullage.core.summary.insert_missing import SECTION_OF, insert_facts
-from ullage.core.text.prose import gist, one_line, plural
+from ullage.core.text.prose import gist, plural
+from ullage.core.text.quoting import one_line
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Image, Text, Thinking, ToolCall, ToolResult, result_text
 

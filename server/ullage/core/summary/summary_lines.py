@@ -22,12 +22,8 @@ from ullage.core.facts.summary_sections import (
 )
 from ullage.core.facts.task_state import WAITING, read_task_state
 from ullage.core.text import identifiers, wording
-from ullage.core.text.prose import (
-    cut_sentences,
-    gist,
-    one_line,
-    remove_bold,
-)
+from ullage.core.text.prose import cut_sentences, gist, remove_bold
+from ullage.core.text.quoting import one_line
 from ullage.core.text.sentences import Sentence
 from ullage.core.transcript.context import ContextItem
 

@@ -22,8 +22,6 @@ _BOLD = re.compile(r"(?<![\w*/])\*\*(?=[^\s*])([^*\n]{1,400})(?<=\S)\*\*(?![\w*/
 _BOLD_LINE = re.compile(r"^[ \t]*\*\*([^*\n]{3,120})\*\*[ \t]*$", re.MULTILINE)
 _LETTERS = re.compile(r"[^\W\d_]+")
 _NO_LETTERS = bytes(n for n in range(128) if not chr(n).isalpha())
-_UNPRINTABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class RawSentence(msgspec.Struct, frozen=True, gc=False):
@@ -113,11 +111,6 @@ def mark_headings(text: str) -> str:
 def collapse_spaces(text: str) -> str:
     """Make white space alike, so that a line break more or less is no difference."""
     return " ".join(text.split())
-
-
-def one_line(text: str) -> str:
-    """Bring text onto one line that every reader takes as one, without lone surrogates."""
-    return _UNPRINTABLE.sub(" ", _SURROGATE.sub("\ufffd", text))
 
 
 def plural(n: int, noun: str) -> str:

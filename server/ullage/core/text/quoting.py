@@ -7,8 +7,8 @@ whatever invisible characters stand between its letters.
 import re
 from functools import cache
 
-from ullage.core.text.prose import one_line
-
+_UNPRINTABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _HIDDEN = (
     "\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
     "\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
@@ -38,6 +38,11 @@ def _bracket() -> re.Pattern[str]:
     gauge = rf"{_letters_apart('context')}{_BLANK}:"
     headings = "|".join((_letters_apart("post-compaction"), gauge, *roles))
     return re.compile(rf"\[(?={_BLANK}(?:/{_BLANK})?(?:{headings}))", re.IGNORECASE)
+
+
+def one_line(text: str) -> str:
+    """Bring text onto one line that every reader takes as one, without lone surrogates."""
+    return _UNPRINTABLE.sub(" ", _SURROGATE.sub("\ufffd", text))
 
 
 def quote_as_data(text: str) -> str:
