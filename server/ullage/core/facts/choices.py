@@ -12,7 +12,7 @@ import msgspec
 from ullage.core.text.prose import count_letters, gist, remove_bold, split_sentences
 from ullage.core.text.sentences import Sentence, count_shared_words
 from ullage.core.text.word_lists import word_list
-from ullage.core.text.wording import begins_with
+from ullage.core.text.wording import OBJECTIONS, begins_with, is_corrective
 from ullage.core.transcript.entries import Text, ToolResult
 
 _MAX_TEXT_CHARS = 200
@@ -22,6 +22,8 @@ _SHORT_CHARS = 60
 """What is shorter says too little without what it answers; chosen."""
 _MAX_REPLY_CHARS = 600
 """A longer message is more than a reply; chosen."""
+_MAX_FEEDBACK_CHARS = 1200
+"""A longer message asks for something new; chosen."""
 _TAIL_CHARS = 2000
 _TAIL_LINES = 4
 """Of an agent's answer, where it asks or proposes something; chosen."""
@@ -36,7 +38,7 @@ _MAX_LISTS = 3
 """Answers with options that are remembered; chosen."""
 _APPROVALS = word_list("approvals")
 _NODS = word_list("nods")
-_OBJECTIONS = word_list("objections")
+_LEAD_INS = word_list("lead_ins")
 _QUESTION_ENDS = ("?", "？", "؟")
 _SENTENCE_END = re.compile(r"[.!?。！？\n]")
 _CLAUSE_END = re.compile(r"[,.!;:，。！、；：\n]")
@@ -67,6 +69,8 @@ class Dialog(msgspec.Struct):
     answer: str = ""
     """As it is written."""
     own_words: str = ""
+    is_begun: bool = False
+    """Whether a person has asked for something."""
     lists: list[_Options] = []
     """Options of the last answer by their labels; a label that comes again begins another list."""
     earlier: list[list[_Options]] = []
@@ -92,7 +96,7 @@ class Dialog(msgspec.Struct):
         n_shared, _, nearest = max(shared)
         asked = gist(question or (nearest if n_shared else proposed[-1]), _MAX_TEXT_CHARS)
         reply = gist(prose, _MAX_TEXT_CHARS)
-        if begins_with(prose, _OBJECTIONS):
+        if begins_with(prose, OBJECTIONS):
             is_clear = len(reply) > 2 * _SHORT_CHARS and not question
             return reply if is_clear else f"{reply} (against: {asked})"
         if _approves(prose, is_asked=bool(question), n_shared=n_shared):
@@ -101,12 +105,18 @@ class Dialog(msgspec.Struct):
         if sentences and sentences[-1].kind == "question":
             return ""
         # A figure or a name with one answers a question, in whatever words.
-        is_answer = _is_brief(prose) or _FIGURE.search(reply) is not None
+        has_figure = len(prose) <= 2 * _SHORT_CHARS and _FIGURE.search(reply) is not None
+        is_answer = _is_brief(prose) or has_figure
         is_taken_up = bool(question) and n_shared >= _MIN_SHARED
         is_reply = is_taken_up or (is_answer and proposed[-1] in question)
         if is_reply and len(prose) < _MAX_TEXT_CHARS:
             return f"{reply} (in reply to: {asked})"
         return ""
+
+    def settle(self, sentences: Sequence[Sentence], prose: str) -> tuple[Sentence, ...]:
+        """Sort what a person says of the thing at hand: behind a first request it settles it."""
+        is_feedback, self.is_begun = self.is_begun and len(prose) <= _MAX_FEEDBACK_CHARS, True
+        return tuple(_settle(sentence, is_feedback=is_feedback) for sentence in sentences)
 
     def _read_pick(self, prose: str, question: str) -> str:
         """Give the options that a message picks by their labels."""
@@ -163,6 +173,13 @@ def write_answer(answer: Answer) -> str:
     return gist(answer.text, _MAX_TEXT_CHARS) + note
 
 
+def _settle(sentence: Sentence, *, is_feedback: bool) -> Sentence:
+    is_wish = sentence.kind == "wish"
+    if is_feedback and (is_wish or (sentence.kind == "rule" and is_corrective(sentence.wording))):
+        return msgspec.structs.replace(sentence, kind="choice")
+    return msgspec.structs.replace(sentence, kind="statement") if is_wish else sentence
+
+
 def _list_options(answer: str) -> list[_Options]:
     lists: list[_Options] = []
     for line in remove_bold(answer).split("\n"):
@@ -209,5 +226,5 @@ def _approves(prose: str, *, is_asked: bool, n_shared: int) -> bool:
 
 def _is_brief(prose: str) -> bool:
     n_chars = _BRIEF_CHARS if prose.isascii() else _BRIEF_CHARS // 3
-    is_command = prose.startswith("/")
+    is_command = prose.startswith("/") or begins_with(prose, _LEAD_INS)
     return len(prose.split()) <= _FEW_WORDS and len(prose) <= n_chars and not is_command

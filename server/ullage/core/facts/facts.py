@@ -41,6 +41,7 @@ _MAX_REPLY_CHARS = 100
 """A reply of more may ask for something too; chosen."""
 _MIN_ECHO_CHARS = 30
 """A shorter line may say the same as the agent by itself; chosen."""
+_IN_REPLY = " (in reply to: "
 Call: TypeAlias = tuple[ToolCall, str | None, tuple[str, ...]]
 """A call, the command line that it runs if any, and the paths that it touches."""
 
@@ -213,7 +214,7 @@ class FactAccumulator(msgspec.Struct):
                 self._read_paste(item, n_item)
             return
         self.messages.append(SpokenMessage(is_user=True, text=prose))
-        sentences = read_user_sentences(prose, n_item)
+        sentences = self.dialog.settle(read_user_sentences(prose, n_item), prose)
         reply = "" if refusals else self.dialog.read_reply(prose, sentences)
         if reply:
             self._add_choice(reply, item, n_item)
@@ -243,6 +244,10 @@ class FactAccumulator(msgspec.Struct):
         return "\n".join(kept).strip()
 
     def _add_choice(self, text: str, item: ContextItem, n_item: int) -> None:
+        if _IN_REPLY in text:
+            # A question that is asked again was not answered.
+            question = text[text.index(_IN_REPLY) :]
+            self.choices = [each for each in self.choices if not each.text.endswith(question)]
         self.choices.append(Choice(text=text, is_user=True, n_item=n_item, at_ms=item.at_ms))
 
     def _read_paste(self, item: ContextItem, n_item: int) -> None:

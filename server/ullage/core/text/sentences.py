@@ -9,21 +9,28 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.text.prose import RawSentence, cut_sentences, mark_headings, remove_bold
-from ullage.core.text.word_lists import WordList, word_list
+from ullage.core.text.word_lists import WordList, list_entries, word_list
 from ullage.core.text.wording import (
     AGENT_MARKERS,
     CHOICES,
+    COMPLAINTS,
     CONTRASTS,
     DECISION_HEADINGS,
     DEFERRALS,
     DONE,
     FINDINGS,
+    GROUNDS,
+    INSPECTING,
+    LIMITS,
+    OBLIGATIONS,
     OPEN_POINTS,
     REASONS,
     RESOLVES,
     RULE_HEADINGS,
     STRONG_RULES,
     UNDECIDED,
+    WEAK_RULES,
+    WISHES,
     Wording,
     begins_with,
     has_marker,
@@ -33,7 +40,7 @@ from ullage.core.text.wording import (
 )
 
 Kind: TypeAlias = Literal[
-    "rule", "choice", "question", "statement", "open", "done", "finding", "other"
+    "rule", "choice", "wish", "question", "statement", "open", "done", "finding", "other"
 ]
 
 _PICK_VERBS = word_list("pick_verbs")
@@ -44,6 +51,8 @@ _BULK_PIECES = 25
 _BULK_EDGE = 3
 """Sentences at either end of such a message that are taken as typed; chosen."""
 _CLEAR, _WEAK = 2, 1
+_MIN_RULES = 3
+"""Of a message that states rules, rather than that wishes something and rules one thing; chosen."""
 _STEM_CHARS = 4
 """Characters compared of a word that can be inflected; chosen."""
 _EMPTY_STEMS = word_list("empty_stems").words
@@ -111,6 +120,9 @@ def read_user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
 
 def _join_weak_rules(sentences: Sequence[Sentence], weak: AbstractSet[str]) -> tuple[Sentence, ...]:
     """Take what may be a rule as one where it stands beside a rule."""
+    n_rules = sum(sentence.kind == "rule" for sentence in sentences)
+    if not n_rules or n_rules + len(weak) < _MIN_RULES:
+        return tuple(sentences)
     joined = list(sentences)
     for at in (*range(len(joined)), *reversed(range(len(joined)))):
         beside = joined[max(at - 1, 0) : at + 2]
@@ -133,9 +145,9 @@ def read_agent_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
         words = re.sub(_HIDDEN, lambda _: next(spans)[0], piece.text)
         under = _list_kind(piece, wording, under)
         kind = _agent_kind(wording)
-        if under is not None and piece.is_listed and not piece.is_heading:
+        if under is not None and piece.is_listed and not piece.is_heading and kind != "question":
             kind = under
-        if piece.is_heading and not any(char.isdigit() for char in words):
+        if piece.is_heading and kind != "choice" and not any(char.isdigit() for char in words):
             continue
         sentence = Sentence(
             text=words,
@@ -165,15 +177,45 @@ def _user_kind(piece: RawSentence, wording: Wording, strength: int) -> Kind:
         return "statement"
     if begins_with(piece.text, _PICK_VERBS) or _takes_way(wording):
         return "choice"
-    return "open" if has_marker(wording, DEFERRALS) else "statement"
+    if has_marker(wording, DEFERRALS):
+        return "open"
+    is_wish = any(has_marker(wording, table) for table in _WISHED)
+    return "wish" if is_wish and not has_marker(wording, COMPLAINTS) else "statement"
+
+
+_WISHED = (OBLIGATIONS, WEAK_RULES, CHOICES, CONTRASTS, WISHES)
+_LABEL_WORDS = 4
+"""Of what stands before a colon; chosen."""
+_LOOKING = re.compile(
+    rf"(?<!\w)(?:{'|'.join(map(re.escape, list_entries('resolves')))})\s+(?:\w+\s+){{0,2}}"
+    rf"(?:{'|'.join(map(re.escape, list_entries('inspecting')))})(?!\w)"
+)
 
 
 def _takes_way(wording: Wording) -> bool:
     """Tell whether a speaker takes a way upon themselves, or one against another."""
-    if wording.lower.partition(":")[0] in DECISION_HEADINGS.words and ":" in wording.lower:
+    label, colon, rest = wording.lower.partition(":")
+    is_labelled = colon and rest.strip() and len(label.split()) <= _LABEL_WORDS
+    if is_labelled and has_marker(read_wording(label), DECISION_HEADINGS):
         return True
-    is_own = has_marker(wording, RESOLVES) and not has_marker(wording, _OFFERS)
-    return is_own and (has_marker(wording, CHOICES) or has_marker(wording, CONTRASTS))
+    if has_marker(wording, _OFFERS):
+        return False
+    is_way = has_marker(wording, CHOICES) or has_marker(wording, CONTRASTS)
+    return is_way and has_marker(wording, RESOLVES)
+
+
+def _limits_way(wording: Wording) -> bool:
+    """Tell whether a speaker gives the limit of what they do, or its reason."""
+    if not has_marker(wording, RESOLVES) or has_marker(wording, _OFFERS):
+        return False
+    return has_marker(wording, LIMITS) or has_marker(wording, GROUNDS)
+
+
+def _looks(wording: Wording) -> bool:
+    """Tell whether a speaker is only about to look at something, which settles nothing."""
+    if not has_marker(wording, INSPECTING):
+        return False
+    return wording.is_unspaced or _LOOKING.search(wording.lower) is not None
 
 
 _AGENT_KINDS: tuple[tuple[WordList, Kind], ...] = (
@@ -192,7 +234,7 @@ def _agent_kind(wording: Wording) -> Kind:
         return "question"
     if not has_marker(wording, AGENT_MARKERS):
         return "other"
-    if _takes_way(wording):
+    if (_takes_way(wording) or _limits_way(wording)) and not _looks(wording):
         return "choice"
     if is_intention(lower):
         return "other"

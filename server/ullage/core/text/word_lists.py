@@ -21,12 +21,12 @@ LANGUAGES = tuple(
     " zh ja ko th".split()
 )
 Table: TypeAlias = Literal[
-    "strong_rules", "weak_rules", "rule_headings", "remarks", "complaints", "negations",
-    "exclusions", "reversals", "choices", "contrasts", "resolves", "decision_headings",
-    "pick_verbs", "approvals", "nods", "objections", "suggestions", "offers", "reasons",
-    "open_points", "deferrals", "done", "findings", "dead_ends", "intentions", "empty_stems",
-    "doing_stems", "abbreviations", "universals", "undecided", "own_facts", "lead_ins", "locations",
-    "momentary", "lessons",
+    "strong_rules", "obligations", "weak_rules", "limits", "rule_headings", "remarks", "subjects",
+    "complaints", "negations", "exclusions", "reversals", "choices", "contrasts", "wishes",
+    "resolves", "grounds", "inspecting", "decision_headings", "pick_verbs", "approvals", "nods",
+    "objections", "suggestions", "offers", "reasons", "open_points", "deferrals", "done",
+    "findings", "dead_ends", "intentions", "empty_stems", "doing_stems", "abbreviations",
+    "universals", "undecided", "own_facts", "lead_ins", "locations", "momentary", "lessons",
 ]  # fmt: skip
 TABLES: tuple[Table, ...] = get_args(Table)
 

@@ -135,15 +135,21 @@ def join_lists(*tables: WordList) -> WordList:
 
 
 STRONG_RULES = word_list("strong_rules")
+OBLIGATIONS = word_list("obligations")
 WEAK_RULES = word_list("weak_rules")
+LIMITS = word_list("limits")
 _REMARKS = word_list("remarks")
 RULE_HEADINGS = word_list("rule_headings")
 COMPLAINTS = word_list("complaints")
-_ANY_RULE = join_lists(STRONG_RULES, WEAK_RULES)
+_ANY_RULE = join_lists(STRONG_RULES, OBLIGATIONS, WEAK_RULES, LIMITS)
 _NEGATIONS = word_list("negations").words
 CHOICES = word_list("choices")
 CONTRASTS = word_list("contrasts")
+WISHES = word_list("wishes")
 RESOLVES = word_list("resolves")
+GROUNDS = word_list("grounds")
+OBJECTIONS = word_list("objections")
+INSPECTING = word_list("inspecting")
 DECISION_HEADINGS = word_list("decision_headings")
 REASONS = word_list("reasons")
 OPEN_POINTS = word_list("open_points")
@@ -155,7 +161,9 @@ DEAD_ENDS = word_list("dead_ends")
 _UNIVERSALS = word_list("universals").words
 MOMENTARY = word_list("momentary")
 LESSONS = word_list("lessons")
-AGENT_MARKERS = join_lists(CHOICES, CONTRASTS, OPEN_POINTS, DONE, FINDINGS)
+AGENT_MARKERS = join_lists(
+    CHOICES, CONTRASTS, LIMITS, GROUNDS, DECISION_HEADINGS, OPEN_POINTS, DONE, FINDINGS
+)
 """What an agent's sentence must have to be anything but a remark."""
 _MARKED = frozenset(word for table in TABLES for word in join_lists(word_list(table)).words)
 """The words of all tables, and those that their phrases begin with."""
@@ -187,9 +195,31 @@ _REMARKED = re.compile(
     rf"(?<!\w)(?:{'|'.join(map(_remark_pattern, list_entries('remarks')))})(?!\w)"
     + (f"|{_REMARKS.fragments.pattern}" if _REMARKS.fragments else "")
 )
+SUBJECTS = word_list("subjects").words
+_NOT = "|".join(map(re.escape, sorted(_NEGATIONS)))
+_SUBJECT_NEGATION = re.compile(
+    rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(SUBJECTS)))})\s+"
+    rf"(?:do not|{_NOT})(?:\s+(\w+)|(?!\w))"
+)
+"""Whoever says what somebody does not do tells of it: "you don't have", "it never ends"."""
+
+
+_MUST = "|".join(map(re.escape, list_entries("obligations")))
+_MUST_NOT = re.compile(
+    rf"(?<!\w)(?:(?:{_MUST})\s+(?:\w+\s+)?(?:{_NOT})|(?:{_NOT})\s+(?:{_MUST}))(?!\w)"
+)
+
+
+def _drop_remark(match: re.Match[str]) -> str:
+    return match[0] if match[1] in WISHES.words else " "
+
+
 _LEADS = sorted({*list_entries("lead_ins")} - _NEGATIONS)
 _LEAD_INS = re.compile(rf"(?:(?:{'|'.join(map(re.escape, _LEADS))})\s+)+(?=\S)")
 """What may stand before the first word that counts, such as "also"."""
+_ALL_LEADS = frozenset(list_entries("lead_ins"))
+_ASIDE = re.compile(r"\([^()]{1,200}\)")
+_CLAUSE_END = re.compile(r"[,;，；]|\.\.")
 _LABEL_WORDS = 2
 """Words before a colon that only name what follows, such as `Note:`; chosen."""
 _QUESTION_ENDS = ("?", "？", "؟")
@@ -207,9 +237,14 @@ _FORBIDDING = re.compile(
 
 def rule_strength(sentence: Wording) -> int:
     """Say how much a sentence reads as a rule: 2 clearly, 1 beside a clear one, 0 not."""
+    # What only sounds like a rule is taken out; a rule beside it stays one.
+    lower = sentence.lower
     if has_marker(sentence, _REMARKS):
-        # What only sounds like a rule is taken out; a rule beside it stays one.
-        sentence = read_wording(_REMARKED.sub(" ", sentence.lower).strip(" ,;.:-"))
+        lower = _REMARKED.sub(" ", lower)
+    if not sentence.words.isdisjoint(SUBJECTS):
+        lower = _SUBJECT_NEGATION.sub(_drop_remark, lower)
+    if lower is not sentence.lower:
+        sentence = read_wording(lower.strip(" ,;.:-"))
     label, colon, rest = sentence.lower.partition(": ")
     if colon and rest.strip() and len(label.split()) <= _LABEL_WORDS:
         sentence = read_wording(rest)
@@ -227,7 +262,34 @@ def rule_strength(sentence: Wording) -> int:
         return 0
     if is_prohibition or is_excluding or has_marker(sentence, STRONG_RULES):
         return 2
-    return has_marker(sentence, WEAK_RULES) * (2 if sentence.first in _UNIVERSALS else 1)
+    if has_marker(sentence, OBLIGATIONS):
+        # What a thing has to be is a wish on it; what must not be, or on all of a kind, a rule.
+        is_general = not sentence.words.isdisjoint(_UNIVERSALS)
+        is_forbidden = _MUST_NOT.search(sentence.lower) is not None
+        return 1 + (is_general or is_forbidden or begins_with(sentence.lower, OBLIGATIONS))
+    if has_marker(sentence, WEAK_RULES) or has_marker(sentence, LIMITS):
+        return 2 if sentence.first in _UNIVERSALS else 1
+    return 0
+
+
+def is_corrective(sentence: Wording) -> bool:
+    """Tell whether a sentence forbids or leaves out one thing and names the other."""
+    if _EXCLUDED.search(sentence.lower) is not None or has_marker(sentence, CONTRASTS):
+        return True
+    if not _is_prohibition(sentence):
+        return False
+    if not begins_with(sentence.lower, OBJECTIONS):
+        return False
+    clauses = _CLAUSE_END.split(_ASIDE.sub("", sentence.lower))
+    others = [read_wording(clause) for clause in clauses[1:]]
+    return any(
+        len(clause.words) > 1
+        and clause.first not in SUBJECTS | _NEGATIONS
+        and not begins_with(clause.lower, REASONS)
+        and not begins_with(clause.lower, GROUNDS)
+        and clause.first not in _ALL_LEADS
+        for clause in others
+    )
 
 
 def reads_as_rule(text: str) -> bool:
@@ -247,6 +309,7 @@ def _is_directive(lower: str) -> bool:
         _TO_AGENT.search(lower) is not None
         or _FORBIDDING.search(lower) is not None
         or has_marker(wording, STRONG_RULES)
+        or has_marker(wording, OBLIGATIONS)
         or has_marker(wording, RULE_HEADINGS)
     )
 
@@ -263,4 +326,6 @@ def _is_prohibition(sentence: Wording) -> bool:
         sentence.first in _NEGATIONS
         and len(sentence.words) > 2
         and not rest.startswith((sentence.first + ",", sentence.first + "."))
+        and _split_words(rest)[1:2] != []
+        and _split_words(rest)[1].partition("'")[0] not in SUBJECTS
     )
