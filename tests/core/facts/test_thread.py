@@ -91,6 +91,20 @@ def test_where_not_all_turning_points_fit_the_last_ones_stay() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("move the header", "move the"),
+        ("move  header", "move"),
+        ("the header", "the header"),
+        ("the header of the page", "the header"),
+        ("a headerofthepage", "a headerof"),
+    ],
+)
+def test_a_cut_ends_with_a_word_where_one_ends_in_the_second_half(text: str, cut: str) -> None:
+    assert cut_text(text, 10) == cut
+
+
+@pytest.mark.parametrize(
     ("text", "n_chars", "cut"),
     [
         ("abc", 5, "abc"),
