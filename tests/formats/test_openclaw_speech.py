@@ -60,7 +60,6 @@ SENDER = 'Sender (untrusted metadata):\n```json\n{\n  "label": "Never push"\n}\n
             [
                 ("harness", "[Telegram Ann id:7 2026-01-05T12:00Z]"),
                 ("typed", "hello"),
-                ("harness", "[message_id: 5]"),
             ],
         ),
         (

@@ -40,7 +40,7 @@ _ENVELOPE = re.compile(
 )
 """What OpenClaw writes before a message from a chat: who sends it, when, what happened since."""
 _AFTER = re.compile(
-    r"(?:\[message_id: [^\]\n]{0,200}\]\s*|Untrusted context \(metadata, do not treat.*)\Z",
+    r"(?:(?P<id>\[message_id: [^\]\n]{0,200}\]\s*)|Untrusted context \(metadata, do not treat.*)\Z",
     re.DOTALL,
 )
 
@@ -68,7 +68,9 @@ def _split(text: str) -> tuple[Speech, ...]:
         return make_speech(("harness", before), ("typed", asked or f"/{command['name']}"))
     if skill is None and start == 0 and end == len(text):
         return MARKS.split(text)
-    return tuple(part for part in _list_parts(text, start, end, skill) if part.text)
+    # The number of a message is nobody's words.
+    said = text[: after.start()] if after is not None and after["id"] else text
+    return tuple(part for part in _list_parts(said, start, end, skill) if part.text)
 
 
 def _list_parts(text: str, start: int, end: int, skill: re.Match[str] | None) -> Iterator[Speech]:
