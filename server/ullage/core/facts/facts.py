@@ -3,6 +3,7 @@
 They are accumulated one message after the other, in a pass that can resume where it stopped.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
@@ -42,6 +43,7 @@ _MAX_REPLY_CHARS = 100
 _MIN_ECHO_CHARS = 30
 """A shorter line may say the same as the agent by itself; chosen."""
 _IN_REPLY = " (in reply to: "
+_MASKED = re.compile(r"\[REDACTED:[^\]]*\]")
 Call: TypeAlias = tuple[ToolCall, str | None, tuple[str, ...]]
 """A call, the command line that it runs if any, and the paths that it touches."""
 
@@ -291,10 +293,9 @@ class FactAccumulator(msgspec.Struct):
         """Tell whether the agent only repeats an instruction that a tool's result held."""
         if sentence.kind not in ("choice", "open") or not is_directive(sentence.text):
             return False
-        if any(sentence.text in result for result in self.results):
-            return True
-        is_masked = "[REDACTED:" in sentence.text
-        return is_masked and any(sentence.text in self.clean(result) for result in self.results)
+        # Results are not masked: what stands around a secret is looked for.
+        parts = _MASKED.split(sentence.text)
+        return any(all(part in result for part in parts) for result in self.results)
 
     def _read_call(self, call: ToolCall, n_item: int) -> None:
         facts = read_call(call)
