@@ -94,7 +94,7 @@ def test_where_not_all_turning_points_fit_the_last_ones_stay() -> None:
     ("text", "cut"),
     [
         ("move the header", "move the"),
-        ("move  header", "move"),
+        ("shift  header", "shift"),
         ("the header", "the header"),
         ("the header of the page", "the header"),
         ("a headerofthepage", "a headerof"),
