@@ -13,7 +13,7 @@ import msgspec
 from ullage.core.facts.choices import CHOSEN
 from ullage.core.facts.facts import Facts, find_last_question
 from ullage.core.facts.plan import Step
-from ullage.core.facts.requests import Request
+from ullage.core.facts.requests import Request, is_bare
 from ullage.core.facts.thread import TOPIC_CHARS
 from ullage.core.text.prose import cut_sentences, gist, remove_bold
 from ullage.core.text.sentences import Sentence, find_open_points
@@ -115,7 +115,7 @@ def _find_topic(facts: Facts) -> str:
 def _name_task(request: Request) -> str:
     """Give the first sentences of a request, as many as tell something."""
     shown = ""
-    text = request.ask if len(request.ask) >= _MIN_TOPIC_CHARS else request.prose
+    text = request.prose if is_bare(request.ask) else request.ask
     for sentence in cut_sentences(text):
         shown = f"{shown} {sentence.text}".strip()
         if len(shown) >= _MIN_TOPIC_CHARS:
@@ -217,7 +217,7 @@ def _list_all_open(
         is_last = request is open_requests[-1] and request.n_item not in replied
         if not request.is_bare or is_last:
             state: OpenState = "asked" if request.fate == "asked" else "in progress"
-            yield OpenItem(text=request.prose, state=state, n_item=request.n_item)
+            yield OpenItem(text=request.ask or request.prose, state=state, n_item=request.n_item)
     for step in _list_current_steps(facts):
         state = "in progress" if step.state == "in progress" else "planned"
         yield OpenItem(text=step.text, state=state, n_item=facts.plan_item)
