@@ -32,6 +32,12 @@ def replies(answer: str, reply: str) -> list[str]:
         (MENU, "3 looks like fun", "Dark mode (chosen: 3 looks like fun"),
         (TABLE, "B", "Drop it (chosen: B; asked: Your choice?)"),
         (TABLE, "ok a", "Keep the cache (chosen: ok a"),
+        (
+            TABLE,
+            "I think B, it is empty anyway. And please keep to the names that we have there.",
+            "Drop it",
+        ),
+        (MENU, "2번이요. 나머지는 다음에 합니다", "Retry of uploads (chosen: 2번이요."),
         ("[CR] Code review\n[DS] Write the story\n\nType a command.", "CR", "Code review (chosen"),
         (TWICE, "Q1: B, Q2: A", "1. every row; 2. as shown (chosen: Q1: B, Q2: A)"),
     ],
@@ -45,6 +51,13 @@ def test_a_pick_stands_with_the_text_of_its_option(answer: str, reply: str, chos
     "reply", ["yes", "ok", "LGTM", "go ahead", "ja", "да", "允许", "ㄱㄱ", "はい", "oui", "sí"]
 )
 def test_an_approval_stands_with_what_it_approves(reply: str) -> None:
+    assert replies("All green. Shall I drop the old table?", reply) == [
+        f"Shall I drop the old table? (approved: {reply})"
+    ]
+
+
+@pytest.mark.parametrize("reply", ["this reads well, go ahead", "plan is fine, sounds good"])
+def test_an_approval_may_follow_a_remark(reply: str) -> None:
     assert replies("All green. Shall I drop the old table?", reply) == [
         f"Shall I drop the old table? (approved: {reply})"
     ]

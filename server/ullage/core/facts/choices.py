@@ -37,6 +37,8 @@ _MIN_SHARED = 2
 _MAX_LISTS = 3
 """Answers with options that are remembered; chosen."""
 _APPROVALS = word_list("approvals")
+_CLEAR_APPROVALS = msgspec.structs.replace(_APPROVALS, words=frozenset(), fragments=None)
+"""Those of several words, which say yes wherever a clause begins with them."""
 _NODS = word_list("nods")
 _LEAD_INS = word_list("lead_ins")
 _QUESTION_ENDS = ("?", "？", "؟")
@@ -49,6 +51,8 @@ _OPTION = re.compile(
     re.IGNORECASE,
 )
 """A line that offers something under a letter or a number: of a list, a table, a menu."""
+_LABEL = re.compile(r"[A-Za-z]{1,3}(?!\w)|\d{1,2}(?![A-Za-z0-9])")
+"""A label, with or without the ending that a language puts to it."""
 _PAIR = re.compile(r"(?<!\w)[A-Za-z]{0,8}(\d{1,2})\s{0,2}[:：=.)-]\s{0,2}([A-Za-z])(?!\w)")
 """An answer to a numbered question by a letter, such as `Q1: A`."""
 _FIGURE = re.compile(r"(?<!\w)(?:\d|[A-Z]{1,5}-?\d)")
@@ -123,10 +127,13 @@ class Dialog(msgspec.Struct):
         pairs: list[tuple[str, str]] = _PAIR.findall(prose[:_MAX_TEXT_CHARS])
         if len(pairs) > 1:
             return self._read_pairs(pairs, prose)
-        is_short = bool(self.lists) and len(prose) <= _SHORT_CHARS
-        words = _CLAUSE_END.split(prose, maxsplit=1)[0].split() if is_short else []
+        words = _CLAUSE_END.split(prose, maxsplit=1)[0].split() if self.lists else []
+        if len(prose) > _SHORT_CHARS:
+            # What is more than a label has to end its clause with it.
+            words = words[-1:] if len(words) < _PICK_WORDS else []
         for word in words if len(words) <= _PICK_WORDS else words[:1]:
-            label = word.strip("()[]#*`\"'").upper()
+            found = _LABEL.match(word.strip("()[]#*`\"'"))
+            label = found[0].upper() if found else ""
             is_bare = len(words) < 3 and word == words[-1]
             option = next(
                 (options[label] for options in reversed(self.lists) if label in options), ""
@@ -218,6 +225,10 @@ def _approves(prose: str, *, is_asked: bool, n_shared: int) -> bool:
     clause = _SENTENCE_END.split(prose, maxsplit=1)[0]
     if begins_with(prose, _APPROVALS):
         return len(clause) <= _SHORT_CHARS or n_shared >= _MIN_SHARED
+    if len(prose) <= _SHORT_CHARS and any(
+        begins_with(part, _CLEAR_APPROVALS) for part in _CLAUSE_END.split(prose)[1:]
+    ):
+        return True
     if not begins_with(prose, _NODS):
         return False
     is_near = n_shared >= _MIN_SHARED and len(prose) <= _MAX_TEXT_CHARS

@@ -230,7 +230,7 @@ def _agent_kind(wording: Wording) -> Kind:
     lower = wording.lower
     if lower.startswith(("[ ]", "[x]")):
         return "done" if lower[1] == "x" else "open"
-    if lower.endswith("?"):
+    if lower.rstrip("*_`) ").endswith("?"):
         return "question"
     if not has_marker(wording, AGENT_MARKERS):
         return "other"
