@@ -57,6 +57,10 @@ def test_who_names_the_old_value_beside_another_corrects_it(first: str, second: 
         ("Do step 12 of the list.", "Do step 13 of the list."),
         ("Fix the header on the start page.", "Fix the footer on the last page."),
         ("Start phase 1 of the move.", "Go on with phase 3 of it."),
+        (
+            "The banner went live 23 hours ago - it has other types now, update the agent types.",
+            "We need to create the agent types and update all of them, whatever 91 said.",
+        ),
     ],
 )
 def test_requests_paths_and_other_things_replace_nothing(first: str, second: str) -> None:

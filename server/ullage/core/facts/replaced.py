@@ -9,6 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -54,6 +55,7 @@ _SMALL_GRAM_SIZES = (1, 2, 3)
 _ANSWERED = re.compile(r" \((?:in reply to|against): ")
 _APPROVED = " (approved: "
 _BETWEEN = re.compile(r"[\W_]+")
+_CLAUSE_END = re.compile(r"[,;，；、。！？]\s*(?!\d)|[.!?]\s|\s[–—-]\s")
 _CODE = re.compile(r"[\\\[{|<]|=>")
 _VALUE = re.compile(
     # Paths are no values: each request has others.
@@ -240,6 +242,7 @@ class Statements(msgspec.Struct):
                 and self.around.compare(n_earlier, n_later) > _MIN_ALIKE_AROUND
                 and not _count_on(earlier, later)
                 and not _tell_of_others(earlier.text, later.text)
+                and _name_same_thing(earlier, later, other)
             )
             certainty = "other value" if is_same else None
         elif is_rules and alike > _MIN_ALIKE["rule"]:
@@ -375,6 +378,23 @@ def _other_kinds(earlier: _Statement, later: _Statement) -> set[str]:
         and new - old
         and max(len(old), len(new)) <= _MAX_VALUES
     }
+
+
+def _name_same_thing(earlier: _Statement, later: _Statement, kinds: AbstractSet[str]) -> bool:
+    """Tell whether the clauses that name values of these kinds have a word in common."""
+    kinds = {"number" if kind == "digit" else kind for kind in kinds}
+    named = [
+        frozenset().union(
+            *(
+                _list_stems(clause)
+                for clause in _CLAUSE_END.split(statement.text)
+                if not kinds.isdisjoint(_split_values(clause)[0])
+            )
+        )
+        for statement in (earlier, later)
+    ]
+    # A value may be told by its clause alone: "take 40 rather, please".
+    return not named[0].isdisjoint(later.stems) and not named[1].isdisjoint(earlier.stems)
 
 
 def _tell_of_others(earlier: str, later: str) -> bool:
