@@ -384,7 +384,7 @@ def _name_same_thing(earlier: _Statement, later: _Statement, kinds: AbstractSet[
     """Tell whether the clauses that name values of these kinds have a word in common."""
     kinds = {"number" if kind == "digit" else kind for kind in kinds}
     named = [
-        frozenset().union(
+        frozenset[str]().union(
             *(
                 _list_stems(clause)
                 for clause in _CLAUSE_END.split(statement.text)
@@ -393,7 +393,6 @@ def _name_same_thing(earlier: _Statement, later: _Statement, kinds: AbstractSet[
         )
         for statement in (earlier, later)
     ]
-    # A value may be told by its clause alone: "take 40 rather, please".
     return not named[0].isdisjoint(later.stems) and not named[1].isdisjoint(earlier.stems)
 
 
