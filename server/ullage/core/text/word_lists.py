@@ -26,7 +26,8 @@ Table: TypeAlias = Literal[
     "resolves", "grounds", "inspecting", "decision_headings", "pick_verbs", "approvals", "nods",
     "objections", "suggestions", "offers", "reasons", "open_points", "deferrals", "done",
     "findings", "dead_ends", "intentions", "empty_stems", "doing_stems", "abbreviations",
-    "universals", "undecided", "own_facts", "lead_ins", "locations", "momentary", "lessons",
+    "universals", "relatives", "undecided", "own_facts", "lead_ins", "locations", "momentary",
+    "lessons",
 ]  # fmt: skip
 TABLES: tuple[Table, ...] = get_args(Table)
 

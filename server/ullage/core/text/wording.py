@@ -204,6 +204,11 @@ _SUBJECT_NEGATION = re.compile(
 """Whoever says what somebody does not do tells of it: "you don't have", "it never ends"."""
 
 
+_EACH_TO_COME = re.compile(
+    rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(_UNIVERSALS)))})\s+(?:\w+\s+)?\w+,?\s+"
+    rf"(?:{'|'.join(map(re.escape, list_entries('relatives')))})(?!\w)"
+)
+"""All of a kind that is still to come: a file that the agent will touch."""
 _MUST = "|".join(map(re.escape, list_entries("obligations")))
 _MUST_NOT = re.compile(
     rf"(?<!\w)(?:(?:{_MUST})\s+(?:\w+\s+)?(?:{_NOT})|(?:{_NOT})\s+(?:{_MUST}))(?!\w)"
@@ -251,7 +256,8 @@ def rule_strength(sentence: Wording) -> int:
     if (lead := _LEAD_INS.match(sentence.lower)) is not None:
         sentence = read_wording(sentence.lower[lead.end() :])
     is_excluding = _EXCLUDED.search(sentence.lower) is not None
-    is_bare = sentence.first not in _NEGATIONS and not is_excluding
+    is_lasting = _EACH_TO_COME.search(sentence.lower) is not None
+    is_bare = sentence.first not in _NEGATIONS and not (is_excluding or is_lasting)
     if is_bare and not has_marker(sentence, _ANY_RULE):
         return 0
     is_question = sentence.lower.rstrip(" \"')").endswith(_QUESTION_ENDS)
@@ -260,7 +266,7 @@ def rule_strength(sentence: Wording) -> int:
     is_prohibition = _is_prohibition(sentence)
     if has_marker(sentence, COMPLAINTS) and not is_prohibition:
         return 0
-    if is_prohibition or is_excluding or has_marker(sentence, STRONG_RULES):
+    if is_prohibition or is_excluding or is_lasting or has_marker(sentence, STRONG_RULES):
         return 2
     if has_marker(sentence, OBLIGATIONS):
         # What a thing has to be is a wish on it; what must not be, or on all of a kind, a rule.
