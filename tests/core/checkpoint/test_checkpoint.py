@@ -62,7 +62,7 @@ def test_the_status_follows_from_the_last_messages(
 def test_the_topic_is_whole_sentences_of_the_last_request() -> None:
     last = "Now the other exporter. " * 8
     topic = built(user("first"), assistant("ok"), user(last)).working.topic
-    assert topic == ("Now the other exporter. " * 2).strip()
+    assert topic == ("Now the other exporter. " * 4).strip()
 
 
 def test_the_figures_of_the_window_are_recorded() -> None:

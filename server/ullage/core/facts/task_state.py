@@ -5,7 +5,7 @@ ended; words only refine it (docs/design/checkpoints.md, "Task state").
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -13,7 +13,7 @@ import msgspec
 from ullage.core.facts.choices import CHOSEN
 from ullage.core.facts.facts import Facts, find_last_question
 from ullage.core.facts.plan import Step
-from ullage.core.facts.requests import Request, is_bare
+from ullage.core.facts.requests import Request
 from ullage.core.facts.thread import TOPIC_CHARS
 from ullage.core.text.prose import cut_sentences, gist, remove_bold
 from ullage.core.text.sentences import Sentence, find_open_points
@@ -24,7 +24,6 @@ OpenState: TypeAlias = Literal["asked", "in progress", "planned", "failing", "qu
 _MAX_QUOTE_CHARS = 240
 _MIN_QUOTE_CHARS = 40
 """A shorter announcement is quoted with the sentence before it: "Let me fix this." Chosen."""
-_MIN_TOPIC_CHARS = 30
 _MAX_TASKS = 6
 """Boxes of a task file that are listed: it may have a hundred. Chosen."""
 _MAX_PUT_OFF_CHARS = 100
@@ -104,7 +103,8 @@ def _find_topic(facts: Facts) -> str:
         if choice.is_user and CHOSEN in choice.text
     }
     named = [turn for turn in facts.turns if turn.names_task]
-    tasks = [options.get(turn.n_item) or _name_task(turn) for turn in named[-1:]]
+    rules = {rule.text for rule in facts.rules}
+    tasks = [options.get(turn.n_item) or _leave_out_rules(turn, rules) for turn in named[-1:]]
     said = [turn.prose for turn in facts.turns[-1:]]
     topics = [*tasks, *steps, *facts.previous_lines("Goal")[-1:], *said]
     topic = next(filter(None, (cut_clauses(topic, TOPIC_CHARS) for topic in topics)), "")
@@ -112,15 +112,10 @@ def _find_topic(facts: Facts) -> str:
     return longer if len(longer) <= TOPIC_CHARS else topic
 
 
-def _name_task(request: Request) -> str:
-    """Give the first sentences of a request, as many as tell something."""
-    shown = ""
-    text = request.prose if is_bare(request.ask) else request.ask
-    for sentence in cut_sentences(text):
-        shown = f"{shown} {sentence.text}".strip()
-        if len(shown) >= _MIN_TOPIC_CHARS:
-            break
-    return shown
+def _leave_out_rules(request: Request, rules: Set[str]) -> str:
+    """Give what a request says beside its rules; all of it where it has nothing else."""
+    sentences = [piece.text for piece in cut_sentences(request.prose)]
+    return " ".join(text for text in sentences if text not in rules) or request.prose
 
 
 def cut_clauses(text: str, n_chars: int) -> str:
