@@ -19,7 +19,7 @@ from ullage.core.text.prose import cut_sentences, gist, remove_bold
 from ullage.core.text.sentences import Sentence, find_open_points
 from ullage.core.text.wording import OPEN_POINTS, is_intention, is_phrase_in, read_wording
 
-Speaker: TypeAlias = Literal["user", "agent", "plan", "call"]
+Source: TypeAlias = Literal["user", "agent", "plan"]
 OpenState: TypeAlias = Literal["asked", "in progress", "planned", "failing", "question", "said"]
 _MAX_QUOTE_CHARS = 240
 _MIN_QUOTE_CHARS = 40
@@ -41,7 +41,7 @@ _CLAUSE_END = re.compile(r"[,;:，；：、](?:\s|(?<=[，；：、]))|\s[–—
 
 class Quote(msgspec.Struct, frozen=True, kw_only=True):
     text: str
-    by: Speaker
+    by: Source
 
 
 class OpenItem(msgspec.Struct, frozen=True, kw_only=True):
