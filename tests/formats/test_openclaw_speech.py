@@ -32,6 +32,25 @@ SENDER = 'Sender (untrusted metadata):\n```json\n{\n  "label": "Never push"\n}\n
             ],
         ),
         (
+            f"{SENDER}[message_id: om_1]\nou_0123456789abcdef: Send it.",
+            [
+                ("harness", f"{SENDER}[message_id: om_1]\nou_0123456789abcdef:"),
+                ("typed", "Send it."),
+            ],
+        ),
+        (
+            "Session Startup: read the notes.\nConversation info (untrusted metadata):\n"
+            '```json\n{"a": 1}\n```\n\nSend it.',
+            [
+                (
+                    "harness",
+                    "Session Startup: read the notes.\nConversation info (untrusted metadata):\n"
+                    '```json\n{"a": 1}\n```',
+                ),
+                ("typed", "Send it."),
+            ],
+        ),
+        (
             'Use the "report" skill for this request.',
             [("harness", 'Use the "report" skill for this request.'), ("typed", "/report")],
         ),

@@ -35,10 +35,13 @@ _ENVELOPE = re.compile(
     r"[A-Z][^\n]{2,80} \(untrusted[^\n)]*\):\n(?:```json\n.*?\n```|(?:#\d+ [^\n]*(?:\n|\Z))+)\s*"
     r"|System(?: \(untrusted\))?: \[[^\n]*\n?\s*"
     r"|\[media attached[^\n]*\n\s*|To send an image back, [^\n]*\n\s*"
+    r"|\[message_id: [^\]\n]{0,200}\]\n\s*(?:[a-z]{2}_[0-9a-f]{16,64}: )?"
     r"|\[[^\]\n]{0,200}?\b\d{4,6}-\d\d-\d\d[T ]\d\d:\d\d[^\]\n]{0,200}\] ?",
     re.DOTALL,
 )
 """What OpenClaw writes before a message from a chat: who sends it, when, what happened since."""
+_BEGIN = re.compile(r"^Conversation info \(untrusted metadata\):\n```json\n", re.MULTILINE)
+"""How the envelope begins: what stands before it is OpenClaw's, as the notice of a new session."""
 _AFTER = re.compile(
     r"(?:(?P<id>\[message_id: [^\]\n]{0,200}\]\s*)|Untrusted context \(metadata, do not treat.*)\Z",
     re.DOTALL,
@@ -56,7 +59,8 @@ def attribute(blocks: Sequence[Block]) -> tuple[Block, ...]:
 
 
 def _split(text: str) -> tuple[Speech, ...]:
-    start = 0
+    begin = _BEGIN.search(text)
+    start = begin.start() if begin else 0
     while part := _ENVELOPE.match(text, start):
         start = part.end()
     after = _AFTER.search(text, start)
