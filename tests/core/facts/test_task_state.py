@@ -268,7 +268,7 @@ def test_what_a_person_copied_from_the_agent_asks_nothing() -> None:
 def test_words_that_ended_a_turn_announce_nothing() -> None:
     # A hook or a task in the background had the agent go on.
     items = (ASKED, assistant("The totals are right now."), harness("[task done]"), *LOOKED)
-    assert state_of(*items).next_step == Quote(text=ASKED_TEXT, by="user")
+    assert state_of(*items).next_step is None
 
 
 def test_only_the_newest_calls_are_running() -> None:
@@ -278,3 +278,24 @@ def test_only_the_newest_calls_are_running() -> None:
     assert facts.pending_calls == (("bash", "make all"),)
     facts = facts_of(ASKED, stopped, *LOOKED, running)
     assert facts.pending_calls == (("bash", "make all"),)
+
+
+def test_a_command_of_the_program_begins_a_turn_of_its_own() -> None:
+    command = harness("Session plan: write the plan of the release.")
+    items = (ASKED, *LOOKED, assistant("The totals are right now."), command)
+    assert fates(*items, *LOOKED, assistant("Now let me write the plan.", [READ])) == ["answered"]
+    assert state_of(*items).open_items == ()
+    assert facts_of(*items).is_turn_ended
+
+
+def test_the_name_of_a_command_is_no_task() -> None:
+    command = user("/superpowers:requesting-code-review")
+    assert state_of(ASKED, assistant("Done."), command).topic == ASKED_TEXT
+
+
+def test_a_nod_is_told_with_what_it_approves() -> None:
+    offer = assistant("Shall I move the rounding into a helper of its own?")
+    state = state_of(user("hi"), offer, user("yes"))
+    assert state.topic.startswith("Shall I move the rounding into a helper")
+    assert state.next_step is not None
+    assert "move the rounding" in state.next_step.text

@@ -161,6 +161,9 @@ class FactAccumulator(msgspec.Struct):
             if item.category == "summary":
                 self._read_summary(item, n_item)
             else:
+                if item.category == "injected" and item.message.role == "user":
+                    self._report(is_end=self.requests.is_end)
+                    self.requests.settle()
                 self._read_user(item, n_item)
                 self._read_agent(item, n_item)
             self._read_results(item, n_item)
@@ -259,10 +262,14 @@ class FactAccumulator(msgspec.Struct):
             self.messages.append(SpokenMessage(is_user=True, text=text))
             self._ask(OpenRequest((), text, n_item, item.at_ms, paste=text))
 
-    def _ask(self, request: OpenRequest, *, is_within: bool = False) -> None:
-        if self.requests.is_answered:
-            # Whoever is spoken to after words without a call had ended its turn with them.
+    def _report(self, *, is_end: bool) -> None:
+        """Note the agent's last words as what ended a turn, where they did."""
+        if is_end and self.requests.is_answered and self.last_answer_item not in self.reports[-1:]:
             self.reports.append(self.last_answer_item)
+
+    def _ask(self, request: OpenRequest, *, is_within: bool = False) -> None:
+        # Whoever is spoken to after words without a call had ended its turn with them.
+        self._report(is_end=True)
         self.requests.ask(request)
         if not is_within:
             self.last_call_item = max(self.last_call_item, request.n_item)
@@ -353,13 +360,14 @@ class FactAccumulator(msgspec.Struct):
         ]
         choices = sorted(choices + self.choices, key=lambda choice: choice.n_item)
         is_ended = self.requests.is_answered and self.requests.is_end
+        last = self.last_answer_item
         return Facts(
             previous=tuple(self.previous),
             rules=tuple(rules.values()),
             choices=tuple({choice.text: choice for choice in choices}.values()),
             sentences=tuple(self.sentences),
             turns=self.requests.close(),
-            reports=(*self.reports, *((self.last_answer_item,) if is_ended else ())),
+            reports=tuple(dict.fromkeys((*self.reports, *([last] if is_ended else ())))),
             summary_items=tuple(self.summary_items),
             findings=tuple(dict.fromkeys(s.text for s in self.sentences if s.kind == "finding")),
             files=tuple(self.touches.values()),

@@ -102,6 +102,12 @@ class Requests(msgspec.Struct):
         self.opened.append(request)
         self.waiting.append(request)
 
+    def settle(self) -> None:
+        """Take a message of the agent's program, such as a command: what an answer ended before it
+        stays answered, whatever the agent does next."""
+        if self.is_answered and self.is_end:
+            self.waiting = []
+
     def work(self) -> None:
         """Take a call or its result."""
         self.is_answered = False
@@ -175,6 +181,9 @@ def _names_task(request: OpenRequest, *, is_acting: bool) -> bool:
 
 def is_bare(prose: str) -> bool:
     """Tell whether words are too few to name a task."""
+    if prose.startswith("/") and " " not in prose:
+        # The name of a command.
+        return True
     wording = read_wording(prose)
     words = [word for word in wording.words if len(word) > 1 and word.isalpha()]
     if wording.is_unspaced:

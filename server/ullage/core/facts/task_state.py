@@ -105,8 +105,10 @@ def _find_topic(facts: Facts) -> str:
     named = [turn for turn in facts.turns if turn.names_task]
     rules = {rule.text for rule in facts.rules}
     tasks = [options.get(turn.n_item) or _leave_out_rules(turn, rules) for turn in named[-1:]]
+    settled = [choice.text.partition(" (")[0] for choice in facts.choices if choice.is_user]
     said = [turn.prose for turn in facts.turns[-1:]]
-    topics = [*tasks, *steps, *facts.previous_lines("Goal")[-1:], *said]
+    goals = facts.previous_lines("Goal")[-1:]
+    topics = [*tasks, *steps, *goals, *settled[-1:], *said]
     topic = next(filter(None, (cut_clauses(topic, TOPIC_CHARS) for topic in topics)), "")
     longer = f"{topic} ({steps[0]})" if steps and steps[0] not in topic else topic
     return longer if len(longer) <= TOPIC_CHARS else topic
@@ -152,7 +154,12 @@ def _find_next_step(facts: Facts, open_requests: Sequence[Request]) -> Quote | N
     if active and is_begun:
         return Quote(text=gist(active[0], _MAX_QUOTE_CHARS), by="plan")
     said = [request for request in open_requests if not request.is_bare] or open_requests
-    return Quote(text=gist(said[-1].prose, _MAX_QUOTE_CHARS), by="user") if said else None
+    if not said:
+        return None
+    settled = {choice.n_item: choice.text for choice in facts.choices if choice.is_user}
+    # A few words are told with what they approve or pick.
+    text = settled.get(said[-1].n_item, "") if said[-1].is_bare else ""
+    return Quote(text=gist(text or said[-1].prose, _MAX_QUOTE_CHARS), by="user")
 
 
 def _find_offered_step(facts: Facts) -> Quote | None:
