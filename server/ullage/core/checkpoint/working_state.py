@@ -16,6 +16,7 @@ from typing import Literal
 import msgspec
 
 from ullage.core.checkpoint.captured import QUESTION_MARKS, Captured, CapturedCall, CapturedMessage
+from ullage.core.facts.settled import IN_REPLY
 from ullage.core.facts.thread import SHORT_REPLY_CHARS, TOPIC_CHARS
 from ullage.core.text.prose import PASTED, gist
 
@@ -283,7 +284,7 @@ def _with_replies(decisions: Decisions, groups: _Groups) -> Decisions:
     made = [d for d in decisions.made if (d.at_ms, d.message_id) not in here]
     made += [
         CapturedDecision(
-            what=f"{reply.gist} (in reply to: {answer.proposal})",
+            what=f"{reply.gist}{IN_REPLY}{answer.proposal})",
             at_ms=reply.at_ms,
             message_id=reply.message_id,
         )

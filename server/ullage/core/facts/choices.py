@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from ullage.core.facts.settled import AGAINST, APPROVED, APPROVES, CHOSEN, IN_REPLY
 from ullage.core.text.prose import count_letters, gist, remove_bold, split_sentences
 from ullage.core.text.sentences import Sentence, count_shared_words
 from ullage.core.text.word_lists import word_list
@@ -16,8 +17,6 @@ from ullage.core.text.wording import OBJECTIONS, begins_with, is_corrective
 from ullage.core.transcript.entries import Text, ToolResult
 
 _MAX_TEXT_CHARS = 200
-CHOSEN = " (chosen: "
-"""What stands between an option and the words that took it."""
 _SHORT_CHARS = 60
 """What is shorter says too little without what it answers; chosen."""
 _MAX_REPLY_CHARS = 600
@@ -102,10 +101,10 @@ class Dialog(msgspec.Struct):
         reply = gist(prose, _MAX_TEXT_CHARS)
         if begins_with(prose, OBJECTIONS):
             is_clear = len(reply) > 2 * _SHORT_CHARS and not question
-            return reply if is_clear else f"{reply} (against: {asked})"
+            return reply if is_clear else f"{reply}{AGAINST}{asked})"
         if _approves(prose, is_asked=bool(question), n_shared=n_shared):
             is_clear = bool(question) or len(prose.split()) <= _FEW_WORDS
-            return f"{asked} (approved: {reply})" if is_clear else f"{reply} (approves: {asked})"
+            return f"{asked}{APPROVED}{reply})" if is_clear else f"{reply}{APPROVES}{asked})"
         if sentences and sentences[-1].kind == "question":
             return ""
         # A figure or a name with one answers a question, in whatever words.
@@ -114,7 +113,7 @@ class Dialog(msgspec.Struct):
         is_taken_up = bool(question) and n_shared >= _MIN_SHARED
         is_reply = is_taken_up or (is_answer and proposed[-1] in question)
         if is_reply and len(prose) < _MAX_TEXT_CHARS:
-            return f"{reply} (in reply to: {asked})"
+            return f"{reply}{IN_REPLY}{asked})"
         return ""
 
     def settle(self, sentences: Sequence[Sentence], prose: str) -> tuple[Sentence, ...]:

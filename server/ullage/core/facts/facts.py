@@ -14,6 +14,7 @@ from ullage.core.facts.command_runs import CommandRun, JudgedRun, read_run, summ
 from ullage.core.facts.plan import Plan, Step, TaskList
 from ullage.core.facts.replaced import Replacement, Statements
 from ullage.core.facts.requests import OpenRequest, Request, Requests
+from ullage.core.facts.settled import IN_REPLY
 from ullage.core.facts.summary_sections import OPEN_REQUEST, PreviousSummary, read_previous_summary
 from ullage.core.facts.thread import SpokenMessage
 from ullage.core.facts.tool_calls import list_new_texts, read_call, read_plan_title
@@ -42,7 +43,6 @@ _MAX_REPLY_CHARS = 100
 """A reply of more may ask for something too; chosen."""
 _MIN_ECHO_CHARS = 30
 """A shorter line may say the same as the agent by itself; chosen."""
-_IN_REPLY = " (in reply to: "
 _MASKED = re.compile(r"\[REDACTED:[^\]]*\]")
 Call: TypeAlias = tuple[ToolCall, str | None, tuple[str, ...]]
 """A call, the command line that it runs if any, and the paths that it touches."""
@@ -143,9 +143,6 @@ class FactAccumulator(msgspec.Struct):
     """The item of the newest call that has a result."""
     last_call: Call | None = None
     times: list[int | None] = []
-    last_said: str = ""
-    """The agent's last words with what they quote."""
-    last_answer: str = ""
     last_answer_item: int = -1
     reports: list[int] = []
     summary_items: list[int] = []
@@ -231,17 +228,17 @@ class FactAccumulator(msgspec.Struct):
                 or (s.kind != "choice" and len(prose) > _MAX_REPLY_CHARS)
             )
         self.sentences += sentences
-        is_within = item.category == "tool results" or bool(item.queued)
         request = OpenRequest(sentences, prose, n_item, item.at_ms)
-        request.is_aside, request.is_kept = is_within, not item.is_after_boundary
-        self._ask(request, is_within=is_within)
+        request.is_aside = item.category == "tool results" or bool(item.queued)
+        request.is_kept = not item.is_after_boundary
+        self._ask(request)
 
     def _drop_echo(self, prose: str) -> str:
         """Leave out the lines that a person copied from the agent's last words."""
         lines = prose.split("\n")
-        if not self.last_said or len(prose) < _MIN_ECHO_CHARS:
+        if not self.dialog.answer or len(prose) < _MIN_ECHO_CHARS:
             return prose
-        said = collapse_spaces(remove_bold(self.last_said))
+        said = collapse_spaces(remove_bold(self.dialog.answer))
         echoed = [_is_echo(line, said) for line in lines]
         if not any(echoed):
             return prose
@@ -249,9 +246,9 @@ class FactAccumulator(msgspec.Struct):
         return "\n".join(kept).strip()
 
     def _add_choice(self, text: str, item: ContextItem, n_item: int) -> None:
-        if _IN_REPLY in text:
+        if IN_REPLY in text:
             # A question that is asked again was not answered.
-            question = text[text.index(_IN_REPLY) :]
+            question = text[text.index(IN_REPLY) :]
             self.choices = [each for each in self.choices if not each.text.endswith(question)]
         self.choices.append(Choice(text=text, is_user=True, n_item=n_item, at_ms=item.at_ms))
 
@@ -267,11 +264,11 @@ class FactAccumulator(msgspec.Struct):
         if is_end and self.requests.is_answered and self.last_answer_item not in self.reports[-1:]:
             self.reports.append(self.last_answer_item)
 
-    def _ask(self, request: OpenRequest, *, is_within: bool = False) -> None:
+    def _ask(self, request: OpenRequest) -> None:
         # Whoever is spoken to after words without a call had ended its turn with them.
         self._report(is_end=True)
         self.requests.ask(request)
-        if not is_within:
+        if not request.is_aside:
             self.last_call_item = max(self.last_call_item, request.n_item)
 
     def _read_agent(self, item: ContextItem, n_item: int) -> None:
@@ -289,7 +286,7 @@ class FactAccumulator(msgspec.Struct):
         sentences = read_agent_sentences(text, n_item)
         self.sentences += [s for s in sentences if not self._is_copied(s)]
         self.dialog.hear(said, text)
-        self.last_said, self.last_answer, self.last_answer_item = said, text, n_item
+        self.last_answer_item = n_item
         if calls:
             self.requests.say()
         else:
@@ -378,7 +375,7 @@ class FactAccumulator(msgspec.Struct):
             tasks=tuple(map(self._clean_step, self.tasks.list_steps())),
             pending_calls=tuple(map(self._shorten_call, self._list_pending())),
             last_call=self._shorten_call(self.last_call) if self.last_call else None,
-            last_answer=self.last_answer,
+            last_answer=self.dialog.own_words,
             last_answer_item=self.last_answer_item,
             is_turn_ended=is_ended,
             is_announced=not self.requests.is_end,

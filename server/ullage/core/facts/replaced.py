@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from ullage.core.facts.settled import AGAINST, APPROVED, IN_REPLY
 from ullage.core.text.prose import gist
 from ullage.core.text.sentences import Sentence
 from ullage.core.text.wording import read_wording
@@ -52,8 +53,7 @@ _STEM_CHARS = 4
 _GRAM_SIZES = (3, 4, 5)
 _SMALL_GRAM_SIZES = (1, 2, 3)
 """For scripts whose characters are syllables or words."""
-_ANSWERED = re.compile(r" \((?:in reply to|against): ")
-_APPROVED = " (approved: "
+_ANSWERED = re.compile("|".join(map(re.escape, (IN_REPLY, AGAINST))))
 _BETWEEN = re.compile(r"[\W_]+")
 _CLAUSE_END = re.compile(r"[,;，；、。！？]\s*(?!\d)|[.!?]\s|\s[–—-]\s")
 _CODE = re.compile(r"[\\\[{|<]|=>")
@@ -177,9 +177,7 @@ class Statements(msgspec.Struct):
         stated = sentences if n_said <= _MAX_EARLIER_SENTENCES else ()
         # What they answer stands behind them.
         by_user = {
-            _ANSWERED.split(text, 1)[0]: is_user
-            for text, is_user in chosen
-            if _APPROVED not in text
+            _ANSWERED.split(text, 1)[0]: is_user for text, is_user in chosen if APPROVED not in text
         }
         typed = {
             sentence.text: sentence.kind == "rule"

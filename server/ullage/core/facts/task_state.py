@@ -10,10 +10,10 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.facts.choices import CHOSEN
 from ullage.core.facts.facts import Facts, find_last_question
 from ullage.core.facts.plan import Step
 from ullage.core.facts.requests import Request
+from ullage.core.facts.settled import APPROVED, CHOSEN
 from ullage.core.facts.thread import TOPIC_CHARS
 from ullage.core.text.prose import cut_sentences, gist, remove_bold
 from ullage.core.text.sentences import Sentence, find_open_points
@@ -105,10 +105,14 @@ def _find_topic(facts: Facts) -> str:
     named = [turn for turn in facts.turns if turn.names_task]
     rules = {rule.text for rule in facts.rules}
     tasks = [options.get(turn.n_item) or _leave_out_rules(turn, rules) for turn in named[-1:]]
-    settled = [choice.text.partition(" (")[0] for choice in facts.choices if choice.is_user]
+    approved = [
+        choice.text.partition(APPROVED)[0]
+        for choice in facts.choices
+        if choice.is_user and APPROVED in choice.text
+    ]
     said = [turn.prose for turn in facts.turns[-1:]]
     goals = facts.previous_lines("Goal")[-1:]
-    topics = [*tasks, *steps, *goals, *settled[-1:], *said]
+    topics = [*tasks, *steps, *goals, *approved[-1:], *said]
     topic = next(filter(None, (cut_clauses(topic, TOPIC_CHARS) for topic in topics)), "")
     longer = f"{topic} ({steps[0]})" if steps and steps[0] not in topic else topic
     return longer if len(longer) <= TOPIC_CHARS else topic
@@ -253,10 +257,13 @@ def _list_said_open(facts: Facts) -> Iterator[Sentence]:
 
 
 def _find_last_list(facts: Facts, points: Sequence[Sentence]) -> int:
-    """Find where it was said last what is left: in a report only if it is the last one."""
+    """Find where it was said last what is left: in a report if it is the last one, in a summary
+    only if the agent has made no list of its own since."""
     reports = {*facts.reports, facts.last_answer_item}
     sources = {*facts.summary_items, *reports}
     last = max((s.n_item for s in points if not s.is_user and s.n_item in sources), default=-1)
+    if last in facts.summary_items and facts.plan_item > last:
+        return -1
     later = [report for report in facts.reports if report > last]
     acted = [*(run.n_item for run in facts.runs), *(touch.n_item for touch in facts.files)]
     # The agent worked on, and its report on that leaves nothing.

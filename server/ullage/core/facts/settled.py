@@ -1,0 +1,12 @@
+"""What a reply settles, as text: the settled thing, and behind it the words that it stands on."""
+
+CHOSEN = " (chosen: "
+"""Between an option and the words that took it."""
+APPROVED = " (approved: "
+"""Between a proposal and the words that approve it."""
+APPROVES = " (approves: "
+"""Between such words, where they say more than yes, and the proposal."""
+IN_REPLY = " (in reply to: "
+"""Between an answer and its question."""
+AGAINST = " (against: "
+"""Between an objection and what it is against."""
