@@ -299,3 +299,11 @@ def test_a_nod_is_told_with_what_it_approves() -> None:
     assert state.topic.startswith("Shall I move the rounding into a helper")
     assert state.next_step is not None
     assert "move the rounding" in state.next_step.text
+
+
+def test_a_plan_takes_the_place_of_what_a_summary_left() -> None:
+    carried = summary("## Goal\nTotals\n\n## Next Steps\n1. Write the refund notes\n")
+    go_on = user("Go on with what is left of it.")
+    steps = todo("c2", ("Write the refund notes", "completed"))
+    assert open_texts(carried, go_on, *steps, assistant("They are written.")) == []
+    assert open_texts(carried, go_on, *steps, *todo("c3"), assistant("All is done.")) == []
