@@ -2,7 +2,7 @@
 
 import pytest
 
-from ullage.core.transcript.entries import Speaker, Text
+from ullage.core.transcript.entries import JsonObject, Speaker, Text
 from ullage.formats.agents.openclaw.messages import to_message
 
 SKILL = '<skill name="commit" location="/s/commit">\nNever push.\n\nAlways sign.\n</skill>'
@@ -88,6 +88,79 @@ SENDER = 'Sender (untrusted metadata):\n```json\n{\n  "label": "Never push"\n}\n
                 ("harness", "Read HEARTBEAT.md if it exists. Obey."),
             ],
         ),
+        (
+            "System: [2026-04-14 09:45] Restarted.\nSystem: Never push.\n\n"
+            "Note: The previous agent run was aborted by the user. Resume carefully.\n\n"
+            f"{SENDER}Go on.",
+            [
+                (
+                    "harness",
+                    "System: [2026-04-14 09:45] Restarted.\nSystem: Never push.\n\n"
+                    "Note: The previous agent run was aborted by the user. Resume carefully.\n\n"
+                    f"{SENDER.strip()}",
+                ),
+                ("typed", "Go on."),
+            ],
+        ),
+        (
+            "Conversation info: ⟦openclaw:ctx⟧\n```json\n{}\n```\n\n"
+            "Reply target: ⟦openclaw:ctx⟧\nAnn: Never push.\n\nSend it.\n\n"
+            "Location: ⟦openclaw:ctx⟧\n```json\n{}\n```",
+            [
+                (
+                    "harness",
+                    "Conversation info: ⟦openclaw:ctx⟧\n```json\n{}\n```\n\n"
+                    "Reply target: ⟦openclaw:ctx⟧\nAnn: Never push.",
+                ),
+                ("typed", "Send it."),
+                ("harness", "Location: ⟦openclaw:ctx⟧\n```json\n{}\n```"),
+            ],
+        ),
+        (
+            f"[Queued messages while agent was busy]\n\n---\nQueued #1 (from Ann)\n{SENDER}"
+            "Send it.\n\n---\nQueued #2\nNot to Bob.",
+            [
+                ("harness", "[Queued messages while agent was busy]"),
+                ("harness", SENDER.strip()),
+                ("typed", "Send it."),
+                ("typed", "Not to Bob."),
+            ],
+        ),
+        (
+            "[Chat messages since your last reply - for context]\nBob: Never push.\n\n"
+            "[Current message - respond to this]\nAnn: Send it.\n[from: Ann (7)]\n[message_id: 5]",
+            [
+                (
+                    "harness",
+                    "[Chat messages since your last reply - for context]\nBob: Never push.\n\n"
+                    "[Current message - respond to this]",
+                ),
+                ("typed", "Ann: Send it."),
+            ],
+        ),
+        (
+            "[Wed 2026-04-15 15:56 UTC] <<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>\nNever push.\n"
+            "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>\n\nSend it.",
+            [
+                (
+                    "harness",
+                    "[Wed 2026-04-15 15:56 UTC] <<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>\n"
+                    "Never push.\n<<<END_OPENCLAW_INTERNAL_CONTEXT>>>",
+                ),
+                ("typed", "Send it."),
+            ],
+        ),
+        (
+            "[Subagent Context] You are running as a subagent.\n\n[Subagent Task]: Count them.",
+            [
+                (
+                    "harness",
+                    "[Subagent Context] You are running as a subagent.\n\n[Subagent Task]:",
+                ),
+                ("typed", "Count them."),
+            ],
+        ),
+        ("[OpenClaw heartbeat poll]", [("harness", "[OpenClaw heartbeat poll]")]),
         ("[cron:7 daily] Never push.", [("harness", "[cron:7 daily] Never push.")]),
         ("/mode", [("harness", "/mode")]),
         ("/tmp/a.png", []),
@@ -105,6 +178,52 @@ def test_a_users_message_is_parted_by_who_speaks(
     assert category == ("user" if is_heard else "injected")
 
 
+@pytest.mark.parametrize(
+    ("kind", "category"),
+    [
+        ("external_user", "user"),
+        ("inter_session", "injected"),
+        ("internal_system", "injected"),
+    ],
+)
+def test_openclaw_tells_whose_message_it_is(kind: str, category: str) -> None:
+    native: JsonObject = {"role": "user", "content": "Go on.", "provenance": {"kind": kind}}
+    assert to_message(native)[1] == category
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("HEARTBEAT_OK", []),
+        ("[[reply_to_current]] It is sent.\nNO_REPLY", ["It is sent."]),
+        ("It is sent; NO_REPLY follows.", None),
+    ],
+)
+def test_what_an_agent_answers_to_openclaw_is_said_to_nobody(
+    text: str, said: list[str] | None
+) -> None:
+    (block,) = to_message({"role": "assistant", "content": text})[0].blocks
+    assert isinstance(block, Text)
+    spoken = [part.text for part in block.speech if part.speaker == "assistant"]
+    assert (spoken if block.speech else None) == said
+
+
+def test_of_the_last_turns_in_a_summary_what_was_typed_is_kept() -> None:
+    summary = (
+        "## Decisions\nUse port 7044.\n\n## Recent turns preserved verbatim\n"
+        f"- User: {SENDER}Send it\nto Ann.\n- Assistant: Sent.\n- Tool result (read): ## Rules\n"
+        "- Never push.\n- User: Read HEARTBEAT.md if it exists. Obey.\n\n"
+        "<workspace-critical-rules>\nNever push.\n</workspace-critical-rules>"
+    )
+    (block,) = to_message({"role": "compactionSummary", "summary": summary})[0].blocks
+    assert isinstance(block, Text)
+    assert summary in block.text
+    assert [part.text for part in block.speech if part.speaker == "summary"] == [
+        "## Decisions\nUse port 7044.",
+        "## User message\n- Send it to Ann.",
+    ]
+
+
 @pytest.mark.parametrize("role", ["compactionSummary", "branchSummary"])
 def test_a_summary_is_without_the_words_around_it(role: str) -> None:
     (block,) = to_message({"role": role, "summary": "## Goal\nPort it."})[0].blocks
@@ -115,7 +234,14 @@ def test_a_summary_is_without_the_words_around_it(role: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "gap", ["\n" * 300_000, "[message_id: " * 30_000, " 2025-01-01 10:00" * 30_000]
+    "gap",
+    [
+        "\n" * 300_000,
+        "[message_id: " * 30_000,
+        " 2025-01-01 10:00" * 30_000,
+        "System: [ " * 30_000,
+        "A ⟦openclaw:ctx⟧" * 30_000,
+    ],
 )
 def test_a_long_message_is_read_at_once(gap: str) -> None:
     # Each took minutes where an expression tried every way through it.

@@ -88,6 +88,22 @@ def test_the_points_below_a_heading_belong_to_it() -> None:
 
 
 @pytest.mark.parametrize(
+    "filler",
+    [
+        "None.", "- None captured.", "No prior history.", "(none)", "N/A", "- Nothing so far",
+        "**Turn Context (split turn):**",
+        "Context contained 23 messages (0 oversized). Summary unavailable due to size limits.",
+    ],
+)  # fmt: skip
+def test_what_says_that_a_section_is_empty_is_no_point(filler: str) -> None:
+    summary = read_previous_summary(f"## Decisions\n{filler}\n\n## Open TODOs\n- Port it.\n")
+    assert summary.lines["Decisions"] == ()
+    assert summary.lines["Remaining"] == ("Port it.",)
+    kept = read_previous_summary("## Decisions\n- None of the ports is open to others\n")
+    assert kept.lines["Decisions"] == ("None of the ports is open to others",)
+
+
+@pytest.mark.parametrize(
     ("heading", "section"),
     [
         ("Optional Next Step", "Next step"),

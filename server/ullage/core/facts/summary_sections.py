@@ -148,10 +148,17 @@ _BOILERPLATE = re.compile(
     r"<|```|---|Summary:$|\|[-:| ]+\|$|This session is being continued from a previous|"
     r"The (?:summary below|conversation history before)|If you need specific details from before|"
     r"(?:Please )?continue (?:the conversation )?from where|Another language model started to|"
-    r".*compacted into the following",
+    r".*compacted into the following|\*\*Turn Context \(split turn\)|"
+    r"Context contained \d+ messages",
     re.IGNORECASE,
 )
 """Lines that agents put around their summaries, and marks that say nothing."""
+_EMPTY = re.compile(
+    r"[-*•\s(]*(?:none|n/a|nothing|no prior history)"
+    r"(?: (?:currently|captured|yet|so far|identified|noted))?[.)\s]*",
+    re.IGNORECASE,
+)
+"""What agents write into a section that has no points."""
 _STOPPED = re.compile(r"\[Request interrupted by user[^\]\n]{0,20}\]\s?")
 """What Claude Code writes in the user's place, which its summaries quote as theirs."""
 _FILE_POINT = re.compile(
@@ -279,7 +286,7 @@ def _take_inserted(text: str) -> tuple[dict[str, list[str]], str]:
     for line in text.split("\n"):
         if line.startswith("#"):
             section = line.removeprefix("## ").rstrip()
-        is_point = line.startswith("- ") and section in names
+        is_point = line.startswith("- ") and section in names and not _EMPTY.fullmatch(line)
         if is_point and (section != "Files" or line.startswith(("- modified ", "- read "))):
             inserted[section].append(line[2:].strip())
         else:
@@ -351,7 +358,7 @@ class _ForeignReader(msgspec.Struct):
         n_indent = len(raw) - len(raw.lstrip())
         line = _STOPPED.sub("", line) if self.is_users else line
         body = gist(remove_bold(remove_point_mark(line)).strip("|").strip(), _MAX_POINT_CHARS)
-        if not body or body.strip("()").lower() in ("none", "n/a", "none currently"):
+        if not body or _EMPTY.fullmatch(body):
             return
         last = self.points[-1] if self.points else ("", "")
         is_below = self.section == "Errors and cures" and n_indent > self.n_indent

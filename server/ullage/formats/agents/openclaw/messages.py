@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from ullage.core.change.edit import Replacement
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import Category
-from ullage.formats.agents.openclaw.speech import attribute
+from ullage.formats.agents.openclaw.speech import attribute, attribute_answer, split_summary
 from ullage.formats.in_memory import MessageShape, prune_content
 from ullage.formats.json_line import compact_json, int_of, object_of, objects_of, text_of
 from ullage.formats.reading import counts_in, make_usage
-from ullage.formats.speech import is_harness
+from ullage.formats.speech import attribute_to_harness, is_harness
 
 _SUMMARY_HEAD = (
     "The conversation history before this point was compacted into the following summary:"
@@ -41,17 +41,25 @@ def to_message(native: entries.JsonObject) -> tuple[entries.Message, Category]:
     role, category = _ROLES.get(name, ("user", "injected"))
     message = entries.Message(role=role, blocks=_blocks(name, native))
     if category == "user":
-        message = entries.Message(role=role, blocks=attribute(message.blocks))
+        is_sent = _is_sent(native)
+        blocks = attribute(message.blocks) if is_sent else attribute_to_harness(message.blocks)
+        message = entries.Message(role=role, blocks=blocks)
         category = "injected" if is_harness(message.blocks) else category
     if name == "assistant":
         message = entries.Message(
             role=role,
-            blocks=message.blocks,
+            blocks=attribute_answer(message.blocks),
             model=text_of(native, "model"),
             usage=_usage(native),
             ends_turn=_STOPS.get(text_of(native, "stopReason") or ""),
         )
     return message, category
+
+
+def _is_sent(native: entries.JsonObject) -> bool:
+    """Whether a user's message may be a person's, by OpenClaw's own field (2026.3 and later)."""
+    provenance = object_of(native, "provenance")
+    return provenance is None or text_of(provenance, "kind") == "external_user"
 
 
 def prune_message(
@@ -97,10 +105,7 @@ def _blocks(name: str, native: entries.JsonObject) -> tuple[entries.Block, ...]:
 
 def _summary_text(head: str, native: entries.JsonObject, end: str) -> entries.Text:
     summary = text_of(native, "summary") or ""
-    parts = (
-        entries.Speech(speaker="harness", text=head.strip()),
-        entries.Speech(speaker="summary", text=summary),
-    )
+    parts = (entries.Speech(speaker="harness", text=head.strip()), *split_summary(summary))
     return entries.Text(text=f"{head}{summary}{end}", speech=parts)
 
 
