@@ -7,6 +7,7 @@ from factories import assistant, harness, numbered, summary, tool_result, user
 from ullage.core.facts.facts import Facts, collect_facts
 from ullage.core.facts.task_state import Quote, TaskState, cut_clauses, read_task_state
 from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.entries import Speech, Text
 
 READ = ("c1", "read", {"path": "src/totals.py"})
 
@@ -25,6 +26,13 @@ def fates(*items: ContextItem) -> list[str]:
 
 def open_texts(*items: ContextItem) -> list[str]:
     return [item.text for item in state_of(*items).open_items]
+
+
+def to_program(text: str, *, ends_turn: bool | None) -> ContextItem:
+    spoken = Text(text=text, speech=(Speech(speaker="harness", text=text),))
+    item = assistant(text)
+    message = msgspec.structs.replace(item.message, blocks=(spoken,), ends_turn=ends_turn)
+    return msgspec.structs.replace(item, message=message)
 
 
 def ending(item: ContextItem, *, ends_turn: bool) -> ContextItem:
@@ -56,6 +64,8 @@ LOOKED = (assistant("", [READ]), tool_result("…", "c1", "read"))
         # What the record says of the end counts more than words.
         ((ASKED, ending(assistant("It is done."), ends_turn=False)), ["in progress"]),
         ((ASKED, ending(assistant("Let me know."), ends_turn=True)), ["answered"]),
+        ((ASKED, to_program("NO_REPLY", ends_turn=True)), ["answered"]),
+        ((ASKED, to_program("NO_REPLY", ends_turn=None)), ["asked"]),
         # Whoever is spoken to had ended its turn with its last words.
         ((ASKED, assistant("Let me see."), user("And the dates of the export?")),
          ["answered", "asked"]),

@@ -25,6 +25,22 @@ def test_a_gist_ends_with_a_word_or_shows_that_it_was_cut(text: str, n_chars: in
         assert collapse_spaces(text).startswith(short[:-1])
 
 
+@pytest.mark.parametrize(
+    ("text", "n_chars", "short"),
+    [
+        ("Run it on the shop/orders/archive/2026 folder", 20, "Run it on the…"),
+        ("Port /srv/app/importer/rows.go", 24, "Port /srv/app/importer/…"),
+        ("Port it: /srv/app/importer/rows.go", 24, "Port it:…"),
+        ('New-Item "C:\\logs","C:\\inventions\\archive\\2026"', 40, 'New-Item "C:\\logs",…'),
+        ("文件已经备份到云端，明天早上再检查一次权限设置", 20, "文件已经备份到云端，…"),
+        ("文件已经备份到云端明天早上再检查一次权限设置", 12, "文件已经备份到云端明天…"),
+        ("f(a, b) and then the_next_name_is_long", 30, "f(a, b) and then…"),
+    ],
+)
+def test_a_gist_is_cut_in_no_path_nor_name(text: str, n_chars: int, short: str) -> None:
+    assert gist(text, n_chars) == short
+
+
 def test_a_gist_that_ends_where_something_is_left_out_shows_it_once() -> None:
     assert gist("Rename foo. … Then call baz.", 16) == "Rename foo.…"
 

@@ -279,6 +279,9 @@ class FactAccumulator(msgspec.Struct):
         if calls:
             self.requests.work()
         if not said:
+            is_silent = any(isinstance(block, Text) for block in item.message.blocks)
+            if is_silent and not calls and item.message.ends_turn:
+                self.requests.answer("", is_end=True)
             return
         text = read_own_words(said, is_agents=True)
         if text:

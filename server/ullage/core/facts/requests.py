@@ -123,11 +123,14 @@ class Requests(msgspec.Struct):
         self.is_end = False
 
     def answer(self, text: str, *, is_end: bool) -> None:
-        """Take an agent's words without a call; `is_end` as far as these themselves tell."""
+        """Take an agent's words without a call; `is_end` as far as these themselves tell.
+
+        They are none where it answered to its program alone.
+        """
         self.is_answered, self.is_end = True, is_end
         for request in self.waiting:
             request.is_worked_on, request.is_ended = True, is_end
-            request.answer = text
+            request.answer = text or request.answer
 
     def close(self) -> tuple[Request, ...]:
         """Settle the fates, from the last to the first; more may follow."""

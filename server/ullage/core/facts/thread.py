@@ -10,6 +10,8 @@ from typing import Literal
 
 import msgspec
 
+from ullage.core.text.prose import find_cut
+
 LONG_ANSWER_CHARS = 500
 SHORT_REPLY_CHARS = 50
 """A user's message shorter than this, after an agent's longer than that, is like a decision."""
@@ -59,17 +61,14 @@ def find_thread(messages: Sequence[SpokenMessage]) -> Thread:
 
 
 def cut_text(text: str, n_chars: int) -> str:
-    """Cut a text to at most so many characters, behind a word where one ends in the second half.
+    """Cut a text to at most so many characters, behind a word or a clause where one ends.
 
     No accent or joined emoji is split, and no blank stays at the cut: YAML has no block scalar
     for it.
     """
     if not text[n_chars : n_chars + 1].strip():
         return text if len(text) <= n_chars else text[:n_chars].rstrip()
-    words = text[:n_chars].rsplit(None, 1)
-    if len(words) > 1 and len(words[0]) >= n_chars // 2:
-        return words[0]
-    end = n_chars
+    end = find_cut(text, n_chars)
     while 0 < end < len(text) and (_JOINED.match(text[end]) or text[end - 1] == "\u200d"):
         end -= 1
     return text[: end or n_chars].rstrip()

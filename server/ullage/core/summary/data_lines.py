@@ -25,6 +25,8 @@ _CODE = re.compile(
     r"[}{)\]@|<]|//|/?\*+\s|[+-]{1,3}(?:\s{2}|\w)|#include|.*(?:[{(\[;,\\]|=>|&&|\)\s*:)$"
 )
 """How lines of programs, of diffs and of tables begin and end."""
+_TORN = ("</", '":"', '","')
+"""What markup and packed JSON hold, which make no line of their own."""
 _MARKS = re.compile(r"[{}()\[\]<>;=\"'\\|*]|\$(?!\d)")
 _MAX_MARKS_SHARE = 0.12
 """Share of such characters from which a line is code; tried on sessions."""
@@ -81,7 +83,7 @@ def is_code(text: str) -> bool:
     if bare.startswith("…") and bare.endswith("…"):
         return True
     bare = bare.strip("…").strip()
-    if _CODE.match(bare) is not None or bare.count("\\n") > 1 or "</" in bare:
+    if _CODE.match(bare) is not None or bare.count("\\n") > 1 or any(map(bare.__contains__, _TORN)):
         return True
     return len(_MARKS.findall(bare)) > _MAX_MARKS_SHARE * len(bare)
 

@@ -14,6 +14,8 @@ MIN_DATA_SCORE = 0.55
 """Below this a line of data is mostly noise; tried on sessions."""
 _MAX_LINE_CHARS = 320
 """Longer lines are cut into pieces of this size; chosen."""
+_BREAK = re.compile(r"[\s,;|&]")
+"""Where a line may be cut: paths and addresses are words."""
 _MAX_PER_SHAPE = 3
 _MAX_PER_FORM = 60
 """Lines of one shape or form that are looked at; the rest are a log's drone. Chosen."""
@@ -235,8 +237,8 @@ def _candidates(
 def _cut_line(line: str) -> Iterator[str]:
     start = 0
     while len(line) - start > _MAX_LINE_CHARS:
-        end = line.rfind(" ", start + 80, start + _MAX_LINE_CHARS)
-        end = start + _MAX_LINE_CHARS if end < 0 else end
+        breaks = _BREAK.finditer(line, start + 80, start + _MAX_LINE_CHARS)
+        end = max((mark.end() for mark in breaks), default=start + _MAX_LINE_CHARS)
         yield line[start:end].strip()
         start = end
     yield line[start:].strip()
@@ -283,15 +285,16 @@ def _score_candidate(
 
 
 def _excerpt(text: str, named: list[tuple[str, str, float]]) -> str:
-    """Cut a line around its best name, at words where there are any."""
+    """Cut a line around its best name, at words."""
     if len(text) <= MAX_EXCERPT_CHARS:
         return text
     best = max(named, key=lambda item: item[2])[1]
     middle = text.find(best)
     start = max(0, middle - MAX_EXCERPT_CHARS // 2)
-    end = max(start + MAX_EXCERPT_CHARS, middle + len(best))
+    until = middle + len(best)
+    end = max(start + MAX_EXCERPT_CHARS, until)
     if start:
-        start = text.find(" ", start, middle) + 1 or start
+        start = min((mark.end() for mark in _BREAK.finditer(text, start, middle)), default=middle)
     if end < len(text):
-        end = max(text.rfind(" ", middle + len(best), end), 0) or end
+        end = max((mark.start() for mark in _BREAK.finditer(text, until, end)), default=until)
     return ("…" if start else "") + text[start:end].strip() + ("…" if end < len(text) else "")

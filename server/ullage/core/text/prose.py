@@ -20,6 +20,9 @@ _LIST_MARK = re.compile(r"(?:[-*+•]\s{1,4}|\d{1,3}[.)]\s{1,4}|#{1,6}\s{1,4}){1
 _BOLD = re.compile(r"(?<![\w*/])\*\*(?=[^\s*])([^*\n]{1,400})(?<=\S)\*\*(?![\w*/])")
 """Emphasis around words; two stars are a power, a glob or an argument elsewhere."""
 _BOLD_LINE = re.compile(r"^[ \t]*\*\*([^*\n]{3,120})\*\*[ \t]*$", re.MULTILINE)
+_BLANK = re.compile(r"(?=\s)")
+_CLAUSE_MARK = re.compile(r"[、。，；：！？…”」』）]|[,;!?)\]}](?![\w./])")
+_PATH_MARK = re.compile(r"[/\\?=&]")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _NO_LETTERS = bytes(n for n in range(128) if not chr(n).isalpha())
 
@@ -124,5 +127,17 @@ def gist(text: str, n_chars: int) -> str:
     flat = collapse_spaces(head)
     if len(flat) <= n_chars and (head == text or not text[len(head) :].strip()):
         return flat
-    cut = flat.rfind(" ", n_chars // 2, n_chars - 1)
-    return flat[: cut if cut > 0 else n_chars - 1].rstrip(" …") + "…"
+    cut = find_cut(flat, n_chars - 1)
+    return flat[:cut].rstrip(" …") + "…"
+
+
+def find_cut(text: str, limit: int) -> int:
+    """Find where to cut a text: behind a word, in scripts without spaces behind a clause.
+
+    A path or an address is a word; where one alone is longer than the limit, it is cut within.
+    """
+    for mark, start in ((_BLANK, 2), (_CLAUSE_MARK, 4), (_BLANK, 4), (_PATH_MARK, 4)):
+        ends = [end.end() for end in mark.finditer(text, limit // start, limit)]
+        if ends:
+            return ends[-1]
+    return limit
