@@ -65,13 +65,13 @@ def test_an_approval_may_follow_a_remark(reply: str) -> None:
 
 def test_an_approval_without_a_question_stands_with_the_last_words() -> None:
     assert replies("It is slow. I would move the index to RAM.", "do it") == [
-        "I would move the index to RAM. (approved: do it)"
+        "It is slow. I would move the index to RAM. (approved: do it)"
     ]
 
 
 def test_a_bare_continue_approves_an_offer_that_it_answers() -> None:
     assert replies("Phase one stands. Shall I go on with phase two?", "continue") == [
-        "Shall I go on with phase two? (approved: continue)"
+        "Phase one stands. Shall I go on with phase two? (approved: continue)"
     ]
 
 
@@ -102,7 +102,7 @@ def test_what_takes_up_the_words_of_the_question_is_an_answer() -> None:
 @pytest.mark.parametrize("reply", ["no, that is ugly", "nein, lieber nicht", "不是这样"])
 def test_an_objection_stands_with_what_it_is_against(reply: str) -> None:
     assert replies("I put the helpers into lib/. Shall I go on so?", reply) == [
-        f"{reply} (against: Shall I go on so?)"
+        f"{reply} (against: I put the helpers into lib/. Shall I go on so?)"
     ]
 
 
@@ -124,8 +124,45 @@ def test_an_answer_to_a_question_tool_stands_with_its_question() -> None:
     ]
 
 
-def test_why_a_call_was_refused_stands_alone() -> None:
-    assert write_answer(Answer(text="use the staging box", question="")) == "use the staging box"
+def refused(said: str) -> list[str]:
+    calls = [("c1", "bash", {"command": "git add notes.md"})]
+    item = tool_result("…", "c1", "bash", is_error=True)
+    (block,) = item.message.blocks
+    assert isinstance(block, ToolResult)
+    speech = (Speech(speaker="typed", text=said),)
+    block = msgspec.structs.replace(block, content=(Text(text="…", speech=speech),))
+    message = msgspec.structs.replace(item.message, blocks=(block,))
+    return choices(assistant("", calls), msgspec.structs.replace(item, message=message))
+
+
+def test_why_a_call_was_refused_stands_with_the_call() -> None:
+    assert refused("leave that file out") == [
+        "leave that file out (against: bash: git add notes.md)"
+    ]
+
+
+def test_a_question_in_place_of_a_permission_settles_nothing() -> None:
+    assert refused("is that file needed at all?") == []
+
+
+def test_why_a_call_was_refused_stands_alone_where_the_call_is_gone() -> None:
+    answer = Answer(text="use the staging box", question="", call_id="c1")
+    assert write_answer(answer, "") == "use the staging box"
+
+
+@pytest.mark.parametrize("words", ["I have read it.", ""])
+def test_a_yes_that_nothing_came_of_is_no_decision(words: str) -> None:
+    calls = [] if words else [("c1", "bash", {"command": "make"})]
+    talk = [assistant("Is that the row you mean?"), user("yes"), assistant(words, calls)]
+    assert bool(choices(*talk, user("Now the next one."))) is not bool(words)
+
+
+def test_a_short_question_stands_with_what_it_asks_about() -> None:
+    before = "The build takes nine minutes since the cache was moved to the slow disk. " * 4
+    talk = f"{before}\n\nI would put it back on the fast one. Want me to do that?"
+    assert replies(talk, "yes") == [
+        "I would put it back on the fast one. Want me to do that? (approved: yes)"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -164,8 +201,33 @@ def test_points_below_a_heading_of_decisions_are_choices() -> None:
 @pytest.mark.parametrize(
     "said", ["Use Redis for the queue.", "can't we get that from the settings?", "不如用 SQLite？"]
 )
-def test_a_person_proposes_a_way(said: str) -> None:
-    assert choices(user(said)) == [said]
+def test_what_a_person_asks_for_or_suggests_is_not_settled_yet(said: str) -> None:
+    assert choices(user(said)) == []
+
+
+@pytest.mark.parametrize("speaks", [True, False])
+def test_an_agents_way_is_taken_once_it_acts(speaks: bool) -> None:
+    way = "Let me skip the helper for now, it saves three lines."
+    between = [user("Is it slow?")] if speaks else []
+    talk = [assistant(way), *between, assistant("", [("c1", "edit", {"path": "a.py"})])]
+    assert choices(*talk) == ([] if speaks else [way])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'll plan the second page instead.",
+        "I'll run it as a quick test rather than guess.",
+        "Research/decisions: `docs/plan.md`",
+    ],
+)
+def test_an_announcement_is_no_choice(said: str) -> None:
+    assert choices(assistant(said, [("c1", "edit", {"path": "a.py"})])) == []
+
+
+def test_the_reasons_below_a_decision_are_none_themselves() -> None:
+    said = "Key decision: call the tool rather than add its library:\n- It is installed.\n- No key."
+    assert choices(assistant(said)) == ["Key decision: call the tool rather than add its library:"]
 
 
 def test_a_reply_with_a_figure_answers_a_question_in_whatever_words() -> None:
@@ -185,5 +247,5 @@ def test_what_is_asked_beside_an_approval_is_open() -> None:
         user("Looks good! What are the visa requirements?"),
     ]
     facts = collect_facts(numbered(talk))
-    assert facts.choices[0].text.startswith("Does that fit?")
+    assert facts.choices[0].text.startswith("Two weeks, Tokyo first. Does that fit?")
     assert "What are the visa requirements?" in facts.turns[-1].ask

@@ -15,7 +15,6 @@ def settled(*talk: ContextItem) -> list[str]:
     "said",
     [
         "the labels must end at the first comma",
-        "i want the table to fill the page",
         "a load of tabs is overkill",
         "skip the animation",
         "Der Rand soll dünner sein",
@@ -53,16 +52,18 @@ def test_what_a_first_request_wants_is_no_decision_yet() -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "I'll leave the other columns unchanged.",
-        "I'm going to send the first page only.",
-        "I'll cache the prices because the till is slow.",
-        "Best solution: one table for both.",
-        "Ich lasse die Spalten unverändert.",
-        "Voy a usar una tabla porque hay dos monedas.",
-        "**Decision: one table for both**",
+        "i want the table to fill the page",
+        "we should add a second page too",
+        "propose where each of the columns should go",
+        "it should be 40",
     ],
 )
-def test_an_agents_way_with_its_limit_or_ground_is_a_decision(said: str) -> None:
+def test_a_request_and_what_only_points_are_no_decisions(said: str) -> None:
+    assert settled(user("Build the price list."), assistant("It is drawn."), user(said)) == []
+
+
+@pytest.mark.parametrize("said", ["Best solution: one table for both.", "**Decision: one table**"])
+def test_what_an_agent_calls_a_decision_is_one(said: str) -> None:
     assert settled(user("Build the price list."), assistant(said)) == [said.strip("*")]
 
 
@@ -73,6 +74,8 @@ def test_an_agents_way_with_its_limit_or_ground_is_a_decision(said: str) -> None
         "Let me check the rows because the sum is wrong.",
         "I'm going to look at the first page only.",
         "I'll write the columns now.",
+        "I'll leave the other columns unchanged.",
+        "I'll cache the prices because the till is slow.",
         "Voy a revisar la tabla porque falla.",
     ],
 )

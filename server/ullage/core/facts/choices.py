@@ -10,10 +10,24 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from ullage.core.facts.settled import AGAINST, APPROVED, APPROVES, CHOSEN, IN_REPLY
-from ullage.core.text.prose import count_letters, gist, remove_bold, split_sentences
-from ullage.core.text.sentences import Sentence, count_shared_words
+from ullage.core.text.prose import (
+    count_letters,
+    gist,
+    remove_bold,
+    remove_list_mark,
+    split_sentences,
+)
+from ullage.core.text.sentences import Sentence, count_shared_words, count_telling_words
 from ullage.core.text.word_lists import word_list
-from ullage.core.text.wording import OBJECTIONS, begins_with, is_corrective
+from ullage.core.text.wording import (
+    OBJECTIONS,
+    QUESTION_WORDS,
+    RESOLVES,
+    WISHES,
+    begins_with,
+    has_marker,
+    is_corrective,
+)
 from ullage.core.transcript.entries import Text, ToolResult
 
 _MAX_TEXT_CHARS = 200
@@ -33,6 +47,10 @@ _FEW_WORDS = 3
 """A message that is hardly more than a yes or a name; chosen."""
 _MIN_SHARED = 2
 """Words that a message takes up from a proposal that is no question; chosen."""
+_MIN_TELLING = 3
+"""Words of a question that says itself what it asks about; chosen."""
+_MAX_ANSWER_CHARS = 240
+"""An answer that is short enough to stand whole; chosen."""
 _MAX_LISTS = 3
 """Answers with options that are remembered; chosen."""
 _APPROVALS = word_list("approvals")
@@ -77,6 +95,8 @@ class Dialog(msgspec.Struct):
     lists: list[_Options] = []
     """Options of the last answer by their labels; a label that comes again begins another list."""
     earlier: list[list[_Options]] = []
+    is_tentative: bool = False
+    """Whether the last reply settles something only if the agent then acts: a yes, a bare word."""
 
     def hear(self, said: str, own_words: str) -> None:
         """Take in what the agent says."""
@@ -84,6 +104,7 @@ class Dialog(msgspec.Struct):
 
     def read_reply(self, prose: str, sentences: Sequence[Sentence]) -> str:
         """Say what a person's message settles as a reply; empty where it settles nothing so."""
+        self.is_tentative = False
         self.lists = _list_options(self.answer)
         if self.lists:
             self.earlier = [*self.earlier[1 - _MAX_LISTS :], self.lists]
@@ -93,28 +114,50 @@ class Dialog(msgspec.Struct):
         question = _find_question(proposed)
         if picked := self._read_pick(prose, question):
             return picked
-        if not proposed or (sentences and sentences[0].kind == "question"):
+        is_asking = bool(sentences) and sentences[0].kind == "question"
+        if not proposed or is_asking or begins_with(prose, QUESTION_WORDS):
             return ""
+        return self._read_words(prose, sentences, proposed, question)
+
+    def _read_words(
+        self, prose: str, sentences: Sequence[Sentence], proposed: Sequence[str], question: str
+    ) -> str:
+        """Say what a message settles by its own words: an objection, an approval, an answer."""
         shared = [(count_shared_words(prose, s), n, s) for n, s in enumerate(proposed)]
         n_shared, _, nearest = max(shared)
-        asked = gist(question or (nearest if n_shared else proposed[-1]), _MAX_TEXT_CHARS)
+        asked = self._write_proposal(proposed, question, nearest if n_shared else proposed[-1])
         reply = gist(prose, _MAX_TEXT_CHARS)
         if begins_with(prose, OBJECTIONS):
-            is_clear = len(reply) > 2 * _SHORT_CHARS and not question
-            return reply if is_clear else f"{reply}{AGAINST}{asked})"
+            if question or len(reply) <= 2 * _SHORT_CHARS:
+                return f"{reply}{AGAINST}{asked})"
+            return reply if n_shared else ""
         if _approves(prose, is_asked=bool(question), n_shared=n_shared):
+            self.is_tentative = True
             is_clear = bool(question) or len(prose.split()) <= _FEW_WORDS
             return f"{asked}{APPROVED}{reply})" if is_clear else f"{reply}{APPROVES}{asked})"
-        if sentences and sentences[-1].kind == "question":
+        is_last = bool(question) and proposed[-1] in question
+        asks_back = bool(sentences) and sentences[-1].kind == "question"
+        if not is_last or asks_back or len(prose) >= _MAX_TEXT_CHARS:
             return ""
         # A figure or a name with one answers a question, in whatever words.
         has_figure = len(prose) <= 2 * _SHORT_CHARS and _FIGURE.search(reply) is not None
-        is_answer = _is_brief(prose) or has_figure
-        is_taken_up = bool(question) and n_shared >= _MIN_SHARED
-        is_reply = is_taken_up or (is_answer and proposed[-1] in question)
-        if is_reply and len(prose) < _MAX_TEXT_CHARS:
-            return f"{reply}{IN_REPLY}{asked})"
-        return ""
+        is_taken_up = has_figure or n_shared >= _MIN_SHARED or _says_way(sentences)
+        self.is_tentative = not is_taken_up
+        return f"{reply}{IN_REPLY}{asked})" if is_taken_up or _is_brief(prose) else ""
+
+    def _write_proposal(self, sentences: Sequence[str], question: str, statement: str) -> str:
+        """Write what a reply answers so that it is understood alone."""
+        if question and count_telling_words(question) >= _MIN_TELLING:
+            return gist(question, _MAX_TEXT_CHARS)
+        whole = gist(self.answer, _MAX_ANSWER_CHARS)
+        if not whole.endswith("…"):
+            return remove_bold(whole)
+        if not question:
+            return gist(statement, _MAX_TEXT_CHARS)
+        before = [s for s in sentences if s not in question and not s.endswith((":", "："))]
+        last = remove_list_mark(before[-1]) if before else ""
+        is_said = bool(before) and last == before[-1]
+        return gist(f"{last} {question}" if is_said else question, 2 * _MAX_TEXT_CHARS)
 
     def settle(self, sentences: Sequence[Sentence], prose: str) -> tuple[Sentence, ...]:
         """Sort what a person says of the thing at hand: behind a first request it settles it."""
@@ -161,6 +204,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     question: str
     """What the tool asked; empty where the person refused the call and says why."""
+    call_id: str
 
 
 def read_answers(result: ToolResult) -> Iterator[Answer]:
@@ -170,12 +214,14 @@ def read_answers(result: ToolResult) -> Iterator[Answer]:
         if speech.speaker == "tool":
             question = gist(speech.text, _MAX_TEXT_CHARS)
         elif speech.speaker == "typed":
-            yield Answer(text=speech.text, question=question)
+            yield Answer(text=speech.text, question=question, call_id=result.call_id)
 
 
-def write_answer(answer: Answer) -> str:
-    """Write an answer as what it settles."""
+def write_answer(answer: Answer, call: str) -> str:
+    """Write an answer as what it settles; `call` is what a refusal is against, if it is seen."""
     note = f" (asked: {answer.question})" if answer.question else ""
+    if not answer.question and call:
+        note = f"{AGAINST}{call})"
     return gist(answer.text, _MAX_TEXT_CHARS) + note
 
 
@@ -223,7 +269,8 @@ def _approves(prose: str, *, is_asked: bool, n_shared: int) -> bool:
     """Tell whether a message says yes to what was asked or proposed, and hardly more."""
     clause = _SENTENCE_END.split(prose, maxsplit=1)[0]
     if begins_with(prose, _APPROVALS):
-        return len(clause) <= _SHORT_CHARS or n_shared >= _MIN_SHARED
+        is_short = len(prose.split()) <= _FEW_WORDS or (is_asked and len(clause) <= _SHORT_CHARS)
+        return is_short or n_shared >= _MIN_SHARED
     if len(prose) <= _SHORT_CHARS and any(
         begins_with(part, _CLEAR_APPROVALS) for part in _CLAUSE_END.split(prose)[1:]
     ):
@@ -232,6 +279,18 @@ def _approves(prose: str, *, is_asked: bool, n_shared: int) -> bool:
         return False
     is_near = n_shared >= _MIN_SHARED and len(prose) <= _MAX_TEXT_CHARS
     return is_near or (is_asked and len(prose) <= 2 * _BRIEF_CHARS)
+
+
+def _says_way(sentences: Sequence[Sentence]) -> bool:
+    """Tell whether a message begins with what its writer wants or is going to do."""
+    is_plain = bool(sentences) and sentences[0].kind == "statement"
+    first = sentences[0].wording if is_plain else None
+    return (
+        first is not None
+        and not first.is_unspaced
+        and first.words.isdisjoint(QUESTION_WORDS.words)
+        and (has_marker(first, RESOLVES) or has_marker(first, WISHES))
+    )
 
 
 def _is_brief(prose: str) -> bool:

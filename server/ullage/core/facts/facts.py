@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from ullage.core.facts.choices import Choice, Dialog, read_answers, write_answer
+from ullage.core.facts.choices import Answer, Choice, Dialog, read_answers, write_answer
 from ullage.core.facts.command_runs import CommandRun, JudgedRun, read_run, summarize_runs
 from ullage.core.facts.plan import Plan, Step, TaskList
 from ullage.core.facts.replaced import Replacement, Statements
@@ -128,8 +128,12 @@ class FactAccumulator(msgspec.Struct):
     quoted."""
     previous: list[PreviousSummary] = []
     sentences: list[Sentence] = []
+    n_taken: int = 0
+    """Those whose ways are taken, or were left when a person spoke."""
     choices: list[Choice] = []
     """Those that answer something; the others are among the sentences."""
+    tentative: Choice | None = None
+    """The last of them, where it is one only if the agent acts on it."""
     dialog: Dialog = msgspec.field(default_factory=Dialog)
     requests: Requests = msgspec.field(default_factory=Requests)
     touches: dict[str, FileTouch] = {}
@@ -165,13 +169,14 @@ class FactAccumulator(msgspec.Struct):
                 self._read_agent(item, n_item)
             self._read_results(item, n_item)
             said = self.sentences[n_sentences:]
-            chosen = [(s.text, s.is_user) for s in said if s.kind == "choice"]
+            chosen = [(s.text, s.is_user) for s in said if s.kind in ("choice", "intent")]
             chosen += [(choice.text, choice.is_user) for choice in self.choices[n_choices:]]
             self.statements.add(said, chosen, n_item)
 
     def _read_summary(self, item: ContextItem, n_item: int) -> None:
         """Read a previous summary; what was open in it may be closed by what follows."""
         self.summary_items.append(n_item)
+        self.dialog.is_begun = True
         summary = read_previous_summary(self.clean(read_speech(item, "summary")))
         for name in ("Constraints", "Decisions"):
             self.statements.carry(summary.lines.get(name, ()))
@@ -207,7 +212,7 @@ class FactAccumulator(msgspec.Struct):
         results = (block for block in item.message.blocks if isinstance(block, ToolResult))
         answers = [answer for result in results for answer in read_answers(result)]
         for answer in answers:
-            self._add_choice(self.clean(write_answer(answer)), item, n_item)
+            self._read_answer(answer, item, n_item)
         typed = [s.text for s in list_speech(item, with_results=False) if s.speaker == "typed"]
         refusals = [answer.text for answer in answers if not answer.question]
         prose = self._drop_echo(read_own_words(self.clean("\n".join((*refusals, *typed)))))
@@ -216,10 +221,11 @@ class FactAccumulator(msgspec.Struct):
                 self._read_paste(item, n_item)
             return
         self.messages.append(SpokenMessage(is_user=True, text=prose))
+        self._leave_ways()
         sentences = self.dialog.settle(read_user_sentences(prose, n_item), prose)
         reply = "" if refusals else self.dialog.read_reply(prose, sentences)
         if reply:
-            self._add_choice(reply, item, n_item)
+            self._add_choice(reply, item, n_item, is_tentative=self.dialog.is_tentative)
             # What it settles stands there alone, but for rules and what else is asked.
             sentences = tuple(
                 s
@@ -233,6 +239,14 @@ class FactAccumulator(msgspec.Struct):
         request.is_kept = not item.is_after_boundary
         self._ask(request)
 
+    def _read_answer(self, answer: Answer, item: ContextItem, n_item: int) -> None:
+        said = read_user_sentences(answer.text, n_item)
+        if not answer.question and all(sentence.kind == "question" for sentence in said):
+            return
+        held = self.calls.get(answer.call_id)
+        call = ": ".join(self._shorten_call(held[0])) if held is not None else ""
+        self._add_choice(self.clean(write_answer(answer, call)), item, n_item)
+
     def _drop_echo(self, prose: str) -> str:
         """Leave out the lines that a person copied from the agent's last words."""
         lines = prose.split("\n")
@@ -245,12 +259,17 @@ class FactAccumulator(msgspec.Struct):
         kept = (line for line, is_echo in zip(lines, echoed, strict=True) if not is_echo)
         return "\n".join(kept).strip()
 
-    def _add_choice(self, text: str, item: ContextItem, n_item: int) -> None:
+    def _add_choice(
+        self, text: str, item: ContextItem, n_item: int, *, is_tentative: bool = False
+    ) -> None:
         if IN_REPLY in text:
             # A question that is asked again was not answered.
             question = text[text.index(IN_REPLY) :]
             self.choices = [each for each in self.choices if not each.text.endswith(question)]
-        self.choices.append(Choice(text=text, is_user=True, n_item=n_item, at_ms=item.at_ms))
+        choice = Choice(text=text, is_user=True, n_item=n_item, at_ms=item.at_ms)
+        self.choices.append(choice)
+        if is_tentative:
+            self.tentative = choice
 
     def _read_paste(self, item: ContextItem, n_item: int) -> None:
         """Read a message of a person that says nothing itself: what it shows is the request."""
@@ -278,11 +297,14 @@ class FactAccumulator(msgspec.Struct):
             self._read_call(call, n_item)
         if calls:
             self.requests.work()
-        if not said:
-            is_silent = any(isinstance(block, Text) for block in item.message.blocks)
-            if is_silent and not calls and item.message.ends_turn:
-                self.requests.answer("", is_end=True)
-            return
+        if said:
+            self._read_words(said, item, n_item, has_calls=bool(calls))
+        elif item.message.ends_turn and not calls and _has_text(item):
+            self.requests.answer("", is_end=True)
+        if calls:
+            self._take_ways()
+
+    def _read_words(self, said: str, item: ContextItem, n_item: int, *, has_calls: bool) -> None:
         text = read_own_words(said, is_agents=True)
         if text:
             self.messages.append(SpokenMessage(is_user=False, text=text))
@@ -290,15 +312,31 @@ class FactAccumulator(msgspec.Struct):
         self.sentences += [s for s in sentences if not self._is_copied(s)]
         self.dialog.hear(said, text)
         self.last_answer_item = n_item
-        if calls:
+        if has_calls:
             self.requests.say()
         else:
             ends = item.message.ends_turn
             self.requests.answer(text or said, is_end=not _goes_on(text) if ends is None else ends)
 
+    def _leave_ways(self) -> None:
+        """Leave what the agent did not act on before a person spoke again."""
+        self.n_taken = len(self.sentences)
+        if self.tentative is not None:
+            self.choices.remove(self.tentative)
+            self.tentative = None
+
+    def _take_ways(self) -> None:
+        """Take the ways that the agent named since a person spoke: it acts."""
+        self.tentative = None
+        for at in range(self.n_taken, len(self.sentences)):
+            sentence = self.sentences[at]
+            if sentence.kind == "intent":
+                self.sentences[at] = msgspec.structs.replace(sentence, kind="choice")
+        self.n_taken = len(self.sentences)
+
     def _is_copied(self, sentence: Sentence) -> bool:
         """Tell whether the agent only repeats an instruction that a tool's result held."""
-        if sentence.kind not in ("choice", "open") or not is_directive(sentence.text):
+        if sentence.kind not in ("choice", "intent", "open") or not is_directive(sentence.text):
             return False
         # Results are not masked: what stands around a secret is looked for.
         parts = _MASKED.split(sentence.text)
@@ -355,8 +393,8 @@ class FactAccumulator(msgspec.Struct):
                 n_item=s.n_item,
                 at_ms=self.times[s.n_item],
             )
-            for s in self.sentences
-            if s.kind == "choice"
+            for at, s in enumerate(self.sentences)
+            if s.kind == "choice" or (s.kind == "intent" and at >= self.n_taken)
         ]
         choices = sorted(choices + self.choices, key=lambda choice: choice.n_item)
         is_ended = self.requests.is_answered and self.requests.is_end
@@ -409,6 +447,10 @@ def find_last_question(answer: str) -> str:
     if not last.endswith(("?", "？", "?**", "؟")):
         return ""
     return gist(list(split_sentences(remove_bold(last)))[-1], 200)
+
+
+def _has_text(item: ContextItem) -> bool:
+    return any(isinstance(block, Text) for block in item.message.blocks)
 
 
 def _is_echo(line: str, said: str) -> bool:

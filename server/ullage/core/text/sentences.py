@@ -19,18 +19,15 @@ from ullage.core.text.wording import (
     DEFERRALS,
     DONE,
     FINDINGS,
-    GROUNDS,
     INSPECTING,
-    LIMITS,
-    OBLIGATIONS,
     OPEN_POINTS,
+    QUESTION_WORDS,
     REASONS,
     RESOLVES,
     RULE_HEADINGS,
     STRONG_RULES,
+    SUBJECTS,
     UNDECIDED,
-    WEAK_RULES,
-    WISHES,
     Wording,
     begins_with,
     has_marker,
@@ -40,12 +37,16 @@ from ullage.core.text.wording import (
 )
 
 Kind: TypeAlias = Literal[
-    "rule", "choice", "wish", "question", "statement", "open", "done", "finding", "other"
+    "rule", "choice", "intent", "wish", "question", "statement", "open", "done", "finding", "other"
 ]
 
-_PICK_VERBS = word_list("pick_verbs")
-_SUGGESTIONS = word_list("suggestions")
+_WAYS: tuple[Kind, ...] = ("choice", "intent")
+"""A way that is taken, and one that an agent takes if it then acts."""
 _OFFERS = word_list("offers")
+_CONTRAST = re.compile(
+    rf"(?<!\w)(?:{'|'.join(map(re.escape, list_entries('contrasts')))})(?!\w)|"
+    + "|".join(map(re.escape, list_entries("contrasts", has_spaces=False)))
+)
 _BULK_PIECES = 25
 """A user's message of more sentences, below headings, is a document in part; chosen."""
 _BULK_EDGE = 3
@@ -172,50 +173,70 @@ def _user_kind(piece: RawSentence, wording: Wording, strength: int) -> Kind:
     if strength == _CLEAR:
         return "rule"
     if wording.lower.rstrip(" \"')").endswith(("?", "？", "؟")):
-        return "choice" if has_marker(wording, _SUGGESTIONS) else "question"
+        return "question"
     if piece.is_heading:
         return "statement"
-    if begins_with(piece.text, _PICK_VERBS) or _takes_way(wording):
+    if _takes_way(wording) or _is_labelled(wording):
         return "choice"
     if has_marker(wording, DEFERRALS):
         return "open"
-    is_wish = any(has_marker(wording, table) for table in _WISHED)
-    return "wish" if is_wish and not has_marker(wording, COMPLAINTS) else "statement"
+    if has_marker(wording, COMPLAINTS):
+        return "statement"
+    is_wish = has_marker(wording, CHOICES) or has_marker(wording, CONTRASTS)
+    return "wish" if is_wish or _says_how_it_shall_be(wording) else "statement"
 
 
-_WISHED = (OBLIGATIONS, WEAK_RULES, CHOICES, CONTRASTS, WISHES)
+_WISH = re.compile(
+    rf"(?<!\w)(?:{'|'.join(map(re.escape, list_entries('wishes') + list_entries('obligations')))})"
+    r"(?!\w)"
+)
+_NEAR_WORDS = 2
+"""Words before such a word among which a pronoun is its subject; chosen."""
+
+
+def _says_how_it_shall_be(wording: Wording) -> bool:
+    """Tell whether a named thing shall be otherwise: what "we should" do is asked for, and what
+    "it" is stands elsewhere."""
+    for wish in _WISH.finditer(wording.lower):
+        before = re.findall(r"\w+", wording.lower[: wish.start()])
+        after = re.findall(r"\w+", wording.lower[wish.end() :])[:1]
+        is_named = SUBJECTS.isdisjoint((*before[-_NEAR_WORDS:], *after))
+        if before and is_named and QUESTION_WORDS.words.isdisjoint(before):
+            return True
+    return False
+
+
 _LABEL_WORDS = 4
 """Of what stands before a colon; chosen."""
-_LOOKING = re.compile(
-    rf"(?<!\w)(?:{'|'.join(map(re.escape, list_entries('resolves')))})\s+(?:\w+\s+){{0,2}}"
-    rf"(?:{'|'.join(map(re.escape, list_entries('inspecting')))})(?!\w)"
-)
 
 
 def _takes_way(wording: Wording) -> bool:
     """Tell whether a speaker takes a way upon themselves, or one against another."""
-    label, colon, rest = wording.lower.partition(":")
-    is_labelled = colon and rest.strip() and len(label.split()) <= _LABEL_WORDS
-    if is_labelled and has_marker(read_wording(label), DECISION_HEADINGS):
-        return True
     if has_marker(wording, _OFFERS):
         return False
     is_way = has_marker(wording, CHOICES) or has_marker(wording, CONTRASTS)
     return is_way and has_marker(wording, RESOLVES)
 
 
-def _limits_way(wording: Wording) -> bool:
-    """Tell whether a speaker gives the limit of what they do, or its reason."""
-    if not has_marker(wording, RESOLVES) or has_marker(wording, _OFFERS):
-        return False
-    return has_marker(wording, LIMITS) or has_marker(wording, GROUNDS)
+def _is_labelled(wording: Wording) -> bool:
+    """Tell whether the words before a colon call what follows a decision."""
+    label, colon, rest = wording.lower.partition(":")
+    is_label = bool(colon) and len(rest.split()) > 1 and len(label.split()) <= _LABEL_WORDS
+    return is_label and has_marker(read_wording(label), DECISION_HEADINGS)
 
 
-def _looks(wording: Wording) -> bool:
-    """Tell whether a speaker is only about to look at something, which settles nothing."""
-    if not has_marker(wording, INSPECTING):
-        return False
-    return wording.is_unspaced or _LOOKING.search(wording.lower) is not None
+def _way_kind(wording: Wording) -> Kind | None:
+    """Tell whether an agent takes a way: against another that it names, or if it then acts."""
+    if _is_labelled(wording):
+        return "choice"
+    if not _takes_way(wording):
+        return None
+    contrast = _CONTRAST.search(wording.lower)
+    if contrast is None:
+        return None if has_marker(wording, INSPECTING) else "intent"
+    way, other = wording.lower[: contrast.start()], wording.lower[contrast.end() :].strip(" .!:*")
+    is_look = has_marker(read_wording(way.strip() or other), INSPECTING)
+    return "choice" if other and not is_look else None
 
 
 _AGENT_KINDS: tuple[tuple[WordList, Kind], ...] = (
@@ -234,8 +255,8 @@ def _agent_kind(wording: Wording) -> Kind:
         return "question"
     if not has_marker(wording, AGENT_MARKERS):
         return "other"
-    if (_takes_way(wording) or _limits_way(wording)) and not _looks(wording):
-        return "choice"
+    if (way := _way_kind(wording)) is not None:
+        return way
     if is_intention(lower):
         return "other"
     for table, kind in _AGENT_KINDS:
@@ -255,7 +276,8 @@ def _list_kind(piece: RawSentence, wording: Wording, under: Kind | None) -> Kind
     if has_marker(wording, OPEN_POINTS):
         return "open"
     if has_marker(wording, DECISION_HEADINGS):
-        return "choice"
+        # Below one that says itself what was decided stand its reasons.
+        return None if _is_labelled(wording) else "choice"
     return "done" if has_marker(wording, DONE) else None
 
 
@@ -272,7 +294,7 @@ def _add(sentences: list[Sentence], sentence: Sentence, piece: RawSentence) -> N
 
 def _is_reason(sentence: Sentence, before: Sentence) -> bool:
     kind = sentence.kind
-    if before.kind not in ("rule", "choice") or kind in ("rule", "question", "choice", "open"):
+    if before.kind not in ("rule", *_WAYS) or kind in ("rule", *_WAYS, "question", "open"):
         return False
     return begins_with(sentence.text, REASONS) and len(before.text) + len(sentence.text) < 500
 
@@ -316,6 +338,12 @@ def count_shared_words(first: str, second: str) -> int:
     words, pairs = _telling_stems(first)
     other_words, other_pairs = _telling_stems(second)
     return len(words & other_words) + len(pairs & other_pairs) // 3
+
+
+def count_telling_words(text: str) -> int:
+    """Count the words that say what a text is about, as far as they are told apart."""
+    words, pairs = _telling_stems(text)
+    return len(words) + len(pairs) // 3
 
 
 def _telling_stems(text: str) -> tuple[frozenset[str], frozenset[str]]:

@@ -23,11 +23,11 @@ LANGUAGES = tuple(
 Table: TypeAlias = Literal[
     "strong_rules", "obligations", "weak_rules", "limits", "rule_headings", "remarks", "subjects",
     "complaints", "negations", "exclusions", "reversals", "choices", "contrasts", "wishes",
-    "resolves", "grounds", "inspecting", "decision_headings", "pick_verbs", "approvals", "nods",
-    "objections", "suggestions", "offers", "reasons", "open_points", "deferrals", "done",
+    "resolves", "inspecting", "decision_headings", "approvals", "nods",
+    "objections", "offers", "reasons", "open_points", "deferrals", "done",
     "findings", "dead_ends", "intentions", "empty_stems", "doing_stems", "abbreviations",
     "universals", "relatives", "undecided", "own_facts", "lead_ins", "locations", "momentary",
-    "lessons",
+    "lessons", "question_words",
 ]  # fmt: skip
 TABLES: tuple[Table, ...] = get_args(Table)
 

@@ -147,11 +147,11 @@ CHOICES = word_list("choices")
 CONTRASTS = word_list("contrasts")
 WISHES = word_list("wishes")
 RESOLVES = word_list("resolves")
-GROUNDS = word_list("grounds")
 OBJECTIONS = word_list("objections")
 INSPECTING = word_list("inspecting")
 DECISION_HEADINGS = word_list("decision_headings")
 REASONS = word_list("reasons")
+QUESTION_WORDS = word_list("question_words")
 OPEN_POINTS = word_list("open_points")
 DEFERRALS = word_list("deferrals")
 UNDECIDED = word_list("undecided")
@@ -161,9 +161,7 @@ DEAD_ENDS = word_list("dead_ends")
 _UNIVERSALS = word_list("universals").words
 MOMENTARY = word_list("momentary")
 LESSONS = word_list("lessons")
-AGENT_MARKERS = join_lists(
-    CHOICES, CONTRASTS, LIMITS, GROUNDS, DECISION_HEADINGS, OPEN_POINTS, DONE, FINDINGS
-)
+AGENT_MARKERS = join_lists(CHOICES, CONTRASTS, DECISION_HEADINGS, OPEN_POINTS, DONE, FINDINGS)
 """What an agent's sentence must have to be anything but a remark."""
 _MARKED = frozenset(word for table in TABLES for word in join_lists(word_list(table)).words)
 """The words of all tables, and those that their phrases begin with."""
@@ -292,7 +290,6 @@ def is_corrective(sentence: Wording) -> bool:
         len(clause.words) > 1
         and clause.first not in SUBJECTS | _NEGATIONS
         and not begins_with(clause.lower, REASONS)
-        and not begins_with(clause.lower, GROUNDS)
         and clause.first not in _ALL_LEADS
         for clause in others
     )
