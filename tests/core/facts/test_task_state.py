@@ -40,6 +40,10 @@ def ending(item: ContextItem, *, ends_turn: bool) -> ContextItem:
     return msgspec.structs.replace(item, message=message)
 
 
+def typed_while_working(text: str) -> ContextItem:
+    return msgspec.structs.replace(assistant("", [READ]), queued=(text,))
+
+
 def todo(call_id: str, *steps: tuple[str, str]) -> list[ContextItem]:
     todos = [{"content": text, "status": status} for text, status in steps]
     call = (call_id, "TodoWrite", {"todos": todos})
@@ -92,7 +96,8 @@ def test_a_few_words_name_no_task(word: str) -> None:
     "task", ["Plan a trip to Japan", "バックエンドは必要ですか？", "修复登录页面的错误"]
 )
 def test_a_short_task_is_one(task: str) -> None:
-    assert state_of(ASKED, assistant("Done."), user(task)).topic == task
+    topic = state_of(ASKED, assistant("Done."), user(task)).topic
+    assert topic == f"{task} (after: {ASKED_TEXT})"
 
 
 def test_the_topic_is_a_whole_clause() -> None:
@@ -259,12 +264,11 @@ def test_a_question_is_answered_by_words_within_the_turn() -> None:
 
 
 def test_a_few_words_go_on_with_the_task_before_them() -> None:
-    asked = (ASKED, assistant("Shall I round half up?"))
-    assert open_texts(*asked, user("ok"), *LOOKED) == [ASKED_TEXT]
-    assert open_texts(ASKED, assistant("Rounded."), user("push it"), *LOOKED) == [
-        ASKED_TEXT,
-        "push it",
-    ]
+    # A yes goes on with the task, or with what it approves; what is asked in a few words does not.
+    assert open_texts(ASKED, assistant("Shall I?"), user("oh yes"), *LOOKED) == [ASKED_TEXT]
+    approved = open_texts(ASKED, assistant("Shall I round half up?"), user("ok"), *LOOKED)
+    assert approved == ["Shall I round half up? (approved: ok)"]
+    assert open_texts(ASKED, assistant("Rounded."), user("push it"), *LOOKED) == ["push it"]
 
 
 def test_what_a_person_copied_from_the_agent_asks_nothing() -> None:
@@ -272,7 +276,7 @@ def test_what_a_person_copied_from_the_agent_asks_nothing() -> None:
     items = (ASKED, assistant(f"Two ways:\n\n- **{step}**\n- Leave it"), user(f"- {step}"))
     assert state_of(*items).topic == ASKED_TEXT
     items = (*items[:-1], user(f"Take this one, and tell me when it is done:\n- {step}"))
-    assert state_of(*items).topic == "Take this one, and tell me when it is done:"
+    assert state_of(*items).topic.startswith("Take this one, and tell me when it is done:")
 
 
 def test_words_that_ended_a_turn_announce_nothing() -> None:
@@ -298,9 +302,54 @@ def test_a_command_of_the_program_begins_a_turn_of_its_own() -> None:
     assert facts_of(*items).is_turn_ended
 
 
-def test_the_name_of_a_command_is_no_task() -> None:
-    command = user("/superpowers:requesting-code-review")
-    assert state_of(ASKED, assistant("Done."), command).topic == ASKED_TEXT
+def test_a_short_request_is_told_with_the_task_before_it() -> None:
+    rounded = (ASKED, *LOOKED, assistant("Rounded."))
+    topic = state_of(*rounded, user("/commit-commands:commit")).topic
+    assert topic == f"/commit-commands:commit (after: {ASKED_TEXT})"
+    # A reply or a rule says no more of a task than it does.
+    agreed = (assistant("Shall I round half up?"), user("yes, half up like banks"), *LOOKED)
+    topic = state_of(ASKED, *agreed, assistant("Done."), user("commit that work")).topic
+    assert topic == f"commit that work (after: {ASKED_TEXT})"
+
+
+def test_words_that_were_approved_name_the_task() -> None:
+    remark = user("the yen are rounded twice now")
+    told = (ASKED, *LOOKED, assistant("Done."), remark, assistant("So they are. Shall I?"))
+    assert state_of(*told).topic == ASKED_TEXT
+    assert state_of(*told, user("yes"), *LOOKED).topic.startswith("the yen are rounded twice now")
+
+
+def test_a_rule_in_the_midst_of_a_turn_names_no_task() -> None:
+    rule = user("Never touch the generated files.")
+    assert state_of(ASKED, *LOOKED, rule, *LOOKED).topic == ASKED_TEXT
+
+
+def test_what_a_person_adds_is_closed_by_what_they_add_next() -> None:
+    first = typed_while_working("use the helper of the parser module")
+    second = typed_while_working("and write the tests in a folder of their own")
+    seen = assistant("There is one. I use it.", [READ])
+    assert fates(ASKED, *LOOKED, first, seen, second, *LOOKED) == [
+        "in progress",
+        "answered",
+        "in progress",
+    ]
+
+
+def test_a_command_without_words_is_told_by_what_the_agent_says_of_it() -> None:
+    command = harness("You **MUST** consider the user input before proceeding.")
+    items = (ASKED, assistant("They are right now."), command)
+    said = assistant("I begin with the plan of the release.", [READ])
+    assert state_of(*items, said, tool_result("…", "c1", "read")).topic == (
+        f"I begin with the plan of the release. (after: {ASKED_TEXT})"
+    )
+
+
+def test_whoever_asks_at_the_end_waits() -> None:
+    answer = "The rest comes later.\n\nShall I round half up? 🤔\n\nOr tell me what banks do."
+    state = state_of(ASKED, *LOOKED, assistant(answer))
+    assert state.question == "Shall I round half up?"
+    assert state.next_step is None
+    assert facts_of(ASKED, *LOOKED, assistant("Let me know once it is free.")).is_turn_ended
 
 
 def test_a_nod_is_told_with_what_it_approves() -> None:

@@ -12,7 +12,7 @@ import msgspec
 from ullage.core.facts.thread import GIST_CHARS, LONG_ANSWER_CHARS
 from ullage.core.facts.tool_calls import CallFacts, read_call, write_sorted_json
 from ullage.core.secrets.scan import mask
-from ullage.core.text.prose import gist, remove_bold
+from ullage.core.text.prose import gist
 from ullage.core.text.quoting import one_line
 from ullage.core.transcript.entries import ToolCall, ToolResult, result_text
 
@@ -31,7 +31,6 @@ _MAX_READ_CHARS = 4_000
 """How far from either end a message is looked at for its gist (chosen)."""
 _MAX_OUTPUT_CHARS = 20_000
 """How much of a failure's end is looked at (chosen)."""
-QUESTION_MARKS = ("?", "？", "؟")
 
 
 class ToolEvent(msgspec.Struct, frozen=True, kw_only=True):
@@ -198,6 +197,7 @@ def _capture_message(
     if not text:
         return None
     # A tool call's hook pays for no patterns that it does not need.
+    from ullage.core.text.questions import find_last_question
     from ullage.core.text.quotations import mark_pasted, read_own_words
 
     masked = mask(text, known_secrets)
@@ -207,7 +207,7 @@ def _capture_message(
     beginning = one_line((own or mark_pasted(masked, GIST_CHARS))[:_MAX_READ_CHARS])
     proposal = ""
     if not is_user and len(own) > LONG_ANSWER_CHARS:
-        proposal = _last_question(own) or gist(beginning, _PROPOSAL_CHARS)
+        proposal = find_last_question(own) or gist(beginning, _PROPOSAL_CHARS)
     return CapturedMessage(
         message_id=_content_id(f"{event.role}\0{' '.join(text.split())}"),
         at_ms=at_ms,
@@ -219,10 +219,3 @@ def _capture_message(
 
 def _content_id(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def _last_question(answer: str) -> str:
-    """Give the question that an answer ends with; empty where it ends otherwise."""
-    end = remove_bold(answer[-_MAX_READ_CHARS:]).rstrip(" \n\"'”)")
-    last = one_line(end.rsplit("\n", 1)[-1])
-    return gist(last[-_PROPOSAL_CHARS:], _PROPOSAL_CHARS) if last.endswith(QUESTION_MARKS) else ""

@@ -15,10 +15,11 @@ from typing import Literal
 
 import msgspec
 
-from ullage.core.checkpoint.captured import QUESTION_MARKS, Captured, CapturedCall, CapturedMessage
+from ullage.core.checkpoint.captured import Captured, CapturedCall, CapturedMessage
 from ullage.core.facts.settled import IN_REPLY
 from ullage.core.facts.thread import SHORT_REPLY_CHARS, TOPIC_CHARS
 from ullage.core.text.prose import PASTED, gist
+from ullage.core.text.word_lists import QUESTION_MARKS
 
 MAX_DECISIONS = 50
 MAX_EXCHANGES = 8

@@ -10,13 +10,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from ullage.core.facts.settled import AGAINST, APPROVED, APPROVES, CHOSEN, IN_REPLY
-from ullage.core.text.prose import (
-    count_letters,
-    gist,
-    remove_bold,
-    remove_list_mark,
-    split_sentences,
-)
+from ullage.core.text.prose import gist, remove_bold, remove_list_mark
+from ullage.core.text.questions import OPTION, find_question, list_last_sentences
 from ullage.core.text.sentences import Sentence, count_shared_words, count_telling_words
 from ullage.core.text.word_lists import word_list
 from ullage.core.text.wording import (
@@ -37,9 +32,6 @@ _MAX_REPLY_CHARS = 600
 """A longer message is more than a reply; chosen."""
 _MAX_FEEDBACK_CHARS = 1200
 """A longer message asks for something new; chosen."""
-_TAIL_CHARS = 2000
-_TAIL_LINES = 4
-"""Of an agent's answer, where it asks or proposes something; chosen."""
 _BRIEF_CHARS = 20
 _PICK_WORDS = 4
 """A label stands anywhere in a clause of no more words, else first; chosen."""
@@ -58,16 +50,8 @@ _CLEAR_APPROVALS = msgspec.structs.replace(_APPROVALS, words=frozenset(), fragme
 """Those of several words, which say yes wherever a clause begins with them."""
 _NODS = word_list("nods")
 _LEAD_INS = word_list("lead_ins")
-_QUESTION_ENDS = ("?", "？", "؟")
 _SENTENCE_END = re.compile(r"[.!?。！？\n]")
 _CLAUSE_END = re.compile(r"[,.!;:，。！、；：\n]")
-_OPTION = re.compile(
-    r"\W{0,6}(?:[^\W\d_]{2,10} )?"
-    r"(?:\[([A-Z]{1,3}|\d{1,2})\]|([A-Z]|\d{1,2})(?=[`*]{0,3}\s{0,8}[.):：|、—]))"
-    r"[`*]{0,3}\s{0,8}[.):：|、—]{0,2}[`*]{0,3}\s{0,4}(\S.{1,400})",
-    re.IGNORECASE,
-)
-"""A line that offers something under a letter or a number: of a list, a table, a menu."""
 _LABEL = re.compile(r"[A-Za-z]{1,3}(?!\w)|\d{1,2}(?![A-Za-z0-9])")
 """A label, with or without the ending that a language puts to it."""
 _PAIR = re.compile(r"(?<!\w)[A-Za-z]{0,8}(\d{1,2})\s{0,2}[:：=.)-]\s{0,2}([A-Za-z])(?!\w)")
@@ -110,8 +94,8 @@ class Dialog(msgspec.Struct):
             self.earlier = [*self.earlier[1 - _MAX_LISTS :], self.lists]
         if not self.answer or len(prose) > _MAX_REPLY_CHARS:
             return ""
-        proposed = _list_last_sentences(self.own_words)
-        question = _find_question(proposed)
+        proposed = list_last_sentences(self.own_words)
+        question = find_question(proposed)
         if picked := self._read_pick(prose, question):
             return picked
         is_asking = bool(sentences) and sentences[0].kind == "question"
@@ -235,7 +219,7 @@ def _settle(sentence: Sentence, *, is_feedback: bool) -> Sentence:
 def _list_options(answer: str) -> list[_Options]:
     lists: list[_Options] = []
     for line in remove_bold(answer).split("\n"):
-        option = _OPTION.match(line[:500].strip())
+        option = OPTION.match(line[:500].strip())
         if option is None:
             continue
         label: str = (option[1] or option[2]).upper()
@@ -243,26 +227,6 @@ def _list_options(answer: str) -> list[_Options]:
             lists.append({})
         lists[-1][label] = gist(option[3].rstrip(" |"), _MAX_TEXT_CHARS)
     return lists
-
-
-def _list_last_sentences(answer: str) -> list[str]:
-    """List the sentences with which an answer ends, without its options."""
-    lines = [line.strip() for line in remove_bold(answer[-_TAIL_CHARS:]).split("\n")]
-    spoken = [line for line in lines if line and not _OPTION.match(line)][-_TAIL_LINES:]
-    sentences = (sentence for line in spoken for sentence in split_sentences(line))
-    return [sentence for sentence in sentences if count_letters(sentence) > 1]
-
-
-def _find_question(sentences: Sequence[str]) -> str:
-    """Find the last question, with those that stand right before it."""
-    asked = [s.rstrip("*_`)\"'」 ").endswith(_QUESTION_ENDS) for s in sentences]
-    if not any(asked):
-        return ""
-    last = len(asked) - 1 - asked[::-1].index(True)
-    first = last
-    while first and asked[first - 1]:
-        first -= 1
-    return " ".join(sentences[first : last + 1])
 
 
 def _approves(prose: str, *, is_asked: bool, n_shared: int) -> bool:

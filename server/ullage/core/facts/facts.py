@@ -63,6 +63,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """Everything said, in order."""
     turns: tuple[Request, ...]
     """All that a person said, in order; those with an `ask` are requests."""
+    begun: str
+    """What the agent said first of a command that nobody spoke after; mostly empty."""
     reports: tuple[int, ...]
     """The items of the agent's answers that ended a turn."""
     summary_items: tuple[int, ...]
@@ -164,7 +166,7 @@ class FactAccumulator(msgspec.Struct):
             else:
                 if item.category == "injected" and item.message.role == "user":
                     self._report(is_end=self.requests.is_end)
-                    self.requests.settle()
+                    self.requests.settle(n_item)
                 self._read_user(item, n_item)
                 self._read_agent(item, n_item)
             self._read_results(item, n_item)
@@ -237,6 +239,7 @@ class FactAccumulator(msgspec.Struct):
         request = OpenRequest(sentences, prose, n_item, item.at_ms)
         request.is_aside = item.category == "tool results" or bool(item.queued)
         request.is_kept = not item.is_after_boundary
+        request.reply = reply
         self._ask(request)
 
     def _read_answer(self, answer: Answer, item: ContextItem, n_item: int) -> None:
@@ -300,7 +303,7 @@ class FactAccumulator(msgspec.Struct):
         if said:
             self._read_words(said, item, n_item, has_calls=bool(calls))
         elif item.message.ends_turn and not calls and _has_text(item):
-            self.requests.answer("", is_end=True)
+            self.requests.answer("", is_end=True, goes_on=False)
         if calls:
             self._take_ways()
 
@@ -312,11 +315,13 @@ class FactAccumulator(msgspec.Struct):
         self.sentences += [s for s in sentences if not self._is_copied(s)]
         self.dialog.hear(said, text)
         self.last_answer_item = n_item
+        goes_on = _goes_on(text)
         if has_calls:
-            self.requests.say()
+            self.requests.say(text or said, goes_on=goes_on)
         else:
             ends = item.message.ends_turn
-            self.requests.answer(text or said, is_end=not _goes_on(text) if ends is None else ends)
+            is_end = not goes_on if ends is None else ends
+            self.requests.answer(text or said, is_end=is_end, goes_on=goes_on)
 
     def _leave_ways(self) -> None:
         """Leave what the agent did not act on before a person spoke again."""
@@ -405,6 +410,7 @@ class FactAccumulator(msgspec.Struct):
             choices=tuple({choice.text: choice for choice in choices}.values()),
             sentences=tuple(self.sentences),
             turns=self.requests.close(),
+            begun=self.requests.begun if self.requests.begun_at >= 0 else "",
             reports=tuple(dict.fromkeys((*self.reports, *([last] if is_ended else ())))),
             summary_items=tuple(self.summary_items),
             findings=tuple(dict.fromkeys(s.text for s in self.sentences if s.kind == "finding")),
@@ -439,14 +445,6 @@ class FactAccumulator(msgspec.Struct):
         call, command, paths = held
         about = command or ", ".join(paths) or self.clean(call.arguments)
         return self.clean(call.name), gist(about, 120)
-
-
-def find_last_question(answer: str) -> str:
-    """Find the question that an answer ends with."""
-    last = answer[-1500:].rstrip().rsplit("\n", 1)[-1]
-    if not last.endswith(("?", "？", "?**", "؟")):
-        return ""
-    return gist(list(split_sentences(remove_bold(last)))[-1], 200)
 
 
 def _has_text(item: ContextItem) -> bool:

@@ -11,17 +11,18 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.text.sentences import Sentence, count_shared_words
-from ullage.core.text.wording import read_wording
+from ullage.core.facts.settled import APPROVED
+from ullage.core.text.sentences import Kind, Sentence, count_shared_words, count_telling_words
+from ullage.core.text.word_lists import word_list
+from ullage.core.text.wording import begins_with
 
 Fate: TypeAlias = Literal["asked", "in progress", "answered", "replaced"]
 """Asked: nothing followed yet; in progress: the agent works on it."""
 _SETTLING_KINDS = ("rule", "choice")
-_BARE_WORDS = 3
-_BARE_CHARS = 24
-_BARE_UNSPACED_CHARS = 6
-"""A message of no more goes on with what was said before: "yes", "continue", "retry". In scripts
-without spaces letters are counted. Chosen."""
+_YES = (word_list("approvals"), word_list("nods"))
+_MIN_TELLING = 2
+"""A message of fewer telling words names nothing, and goes on with what was said before: "yes",
+"continue", "as you wish". Chosen."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,13 +32,17 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The user's sentences that are not rules, bounded; empty where there are none."""
     prose: str
     """The user's own words; where they only quoted, the beginning of that, marked as such."""
+    reply: str
+    """What it settles as a reply to the agent, with its own words; mostly empty."""
     answer: str
     fate: Fate
     is_bare: bool
     """Whether it says too little to name anything that is asked, or only quotes."""
+    is_nod: bool
+    """Whether it is bare and says yes: what was asked before goes on."""
     names_task: bool
-    """Whether it names a task: it is not bare, no addition within the agent's turn, and nothing
-    that the agent answered by words alone."""
+    """Whether it names a task: it is not bare unless it approves something, no addition within the
+    agent's turn, and nothing that the agent answered by words alone unless these were approved."""
     n_item: int
     at_ms: int | None
 
@@ -59,6 +64,10 @@ class OpenRequest(msgspec.Struct):
     """Whether a compaction kept it, without what was answered to it."""
     is_aside: bool = False
     """Whether it was said within the agent's turn."""
+    reply: str = ""
+    """What it settles as a reply to the agent."""
+    is_added: bool = False
+    """Whether it was said before what was asked earlier was answered."""
     answer: str = ""
     is_worked_on: bool = False
     """Whether the agent called a tool or spoke since."""
@@ -74,7 +83,15 @@ class OpenRequest(msgspec.Struct):
 
     @property
     def is_question(self) -> bool:
-        return bool(self.sentences) and all(s.kind == "question" for s in self.sentences)
+        return self._is_all("question")
+
+    @property
+    def is_ruling(self) -> bool:
+        """Whether it says nothing but how things are to be done."""
+        return self._is_all("rule")
+
+    def _is_all(self, kind: Kind) -> bool:
+        return bool(self.sentences) and all(s.kind == kind for s in self.sentences)
 
 
 class Requests(msgspec.Struct):
@@ -90,23 +107,33 @@ class Requests(msgspec.Struct):
 
     def ask(self, request: OpenRequest) -> None:
         """Take what a person wrote."""
+        self.begun_at, self.begun = -1, ""
         if self.is_answered or (self.waiting and self.waiting[-1].is_kept):
             for before in self.waiting:
                 before.is_ended = True
             self.waiting = []
         for before in self.waiting:
             before.is_passed_over = not before.is_worked_on
+            # Whoever adds to their request saw what became of what they had added before.
+            before.is_ended = before.is_ended or (before.is_aside and before.is_worked_on)
         self.is_answered = False
         request.ask = request.paste or _join_asked(request.sentences)
         request.is_bare = bool(request.paste) or is_bare(request.prose)
+        request.is_added = bool(self.waiting)
         self.opened.append(request)
         self.waiting.append(request)
 
-    def settle(self) -> None:
+    begun_at: int = -1
+    """The item of the message of the agent's program that began the turn at hand, if one did."""
+    begun: str = ""
+    """What the agent said of that first."""
+
+    def settle(self, n_item: int) -> None:
         """Take a message of the agent's program, such as a command: what an answer ended before it
         stays answered, whatever the agent does next."""
         if self.is_answered and self.is_end:
             self.waiting = []
+            self.begun_at, self.begun = n_item, ""
 
     def work(self) -> None:
         """Take a call or its result."""
@@ -114,43 +141,55 @@ class Requests(msgspec.Struct):
         for request in self.waiting:
             request.is_worked_on = request.is_acted_on = True
             # A question is answered by words, whatever the agent does next.
-            request.is_ended = request.is_ended and request.is_question
+            request.is_ended = request.is_ended and (request.is_question or request.is_aside)
 
-    def say(self) -> None:
-        """Take an agent's words beside a call: they answer questions."""
+    def say(self, text: str, *, goes_on: bool) -> None:
+        """Take an agent's words beside a call: they answer questions unless they only go on."""
+        self.begun = self.begun or text
         for request in self.waiting:
-            request.is_ended = request.is_ended or request.is_question
+            request.is_ended = request.is_ended or (request.is_question and not goes_on)
         self.is_end = False
 
-    def answer(self, text: str, *, is_end: bool) -> None:
+    def answer(self, text: str, *, is_end: bool, goes_on: bool) -> None:
         """Take an agent's words without a call; `is_end` as far as these themselves tell.
 
         They are none where it answered to its program alone.
         """
         self.is_answered, self.is_end = True, is_end
+        self.begun = self.begun or ("" if is_end else text)
         for request in self.waiting:
-            request.is_worked_on, request.is_ended = True, is_end
+            is_told = request.is_question and not goes_on
+            is_closed = request.is_ended and (request.is_question or request.is_aside)
+            request.is_worked_on, request.is_ended = True, is_end or is_told or is_closed
             request.answer = text or request.answer
 
     def close(self) -> tuple[Request, ...]:
         """Settle the fates, from the last to the first; more may follow."""
         requests: list[Request] = []
         following: Request | None = None
+        is_taken_up = False
         acted = [opened.n_item for opened in self.opened if opened.is_acted_on]
         for opened in reversed(self.opened):
             request = Request(
                 ask=opened.ask,
                 prose=opened.prose,
+                reply=opened.reply,
                 answer=opened.answer,
                 fate=_settle(opened, following),
                 is_bare=opened.is_bare,
-                names_task=_names_task(opened, is_acting=bool(acted) and opened.n_item > acted[0]),
+                is_nod=opened.is_bare and _is_nod(opened.prose),
+                names_task=_names_task(
+                    opened, is_first=not acted or opened.n_item <= acted[0], is_taken_up=is_taken_up
+                ),
                 n_item=opened.n_item,
                 at_ms=opened.at_ms,
             )
             requests.append(request)
-            if not (opened.is_question and opened.is_ended):
-                # An answer to a question says nothing of the rest of its turn.
+            is_taken_up = opened.is_bare and (
+                opened.is_acted_on or not opened.is_ended or is_taken_up
+            )
+            if not (opened.is_ended and (opened.is_question or opened.is_aside)):
+                # What became of a question or an addition says nothing of the rest of its turn.
                 following = request
         return tuple(reversed(requests))
 
@@ -175,23 +214,29 @@ def _is_replaced(request: OpenRequest, following: Request) -> bool:
     return 2 * count_shared_words(request.prose, following.prose) > n_words
 
 
-def _names_task(request: OpenRequest, *, is_acting: bool) -> bool:
-    if request.is_bare or request.is_aside:
+def _names_task(request: OpenRequest, *, is_first: bool, is_taken_up: bool) -> bool:
+    """Tell whether a request names a task; `is_taken_up` where a bare one sets off its answer."""
+    is_rule = request.is_added and request.is_ruling
+    if (request.is_bare and not read_approved(request.reply)) or request.is_aside or is_rule:
         return False
     # Where the agent called tools before, a remark, such as thanks, is what it answers by words.
-    return not (is_acting and request.is_ended and not request.is_acted_on)
+    return is_first or is_taken_up or not request.is_ended or request.is_acted_on
 
 
 def is_bare(prose: str) -> bool:
-    """Tell whether words are too few to name a task."""
-    if prose.startswith("/") and " " not in prose:
-        # The name of a command.
-        return True
-    wording = read_wording(prose)
-    words = [word for word in wording.words if len(word) > 1 and word.isalpha()]
-    if wording.is_unspaced:
-        return sum(map(len, words)) <= _BARE_UNSPACED_CHARS
-    return len(prose) <= _BARE_CHARS and len(words) <= _BARE_WORDS
+    """Tell whether words are too few to name a task; a command's name does."""
+    return not prose.startswith("/") and count_telling_words(prose) < _MIN_TELLING
+
+
+def _is_nod(prose: str) -> bool:
+    starts = (prose, *prose.split()[1:2])
+    return any(begins_with(start, table) for start in starts for table in _YES)
+
+
+def read_approved(reply: str) -> str:
+    """Give what a reply approves; empty where that only asks for leave, or announces a list."""
+    proposed, mark, _ = reply.partition(APPROVED)
+    return "" if not mark or proposed.endswith((":", "：")) or is_bare(proposed) else proposed
 
 
 def _join_asked(sentences: Sequence[Sentence]) -> str:

@@ -10,13 +10,14 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.facts.facts import Facts, find_last_question
+from ullage.core.facts.facts import Facts
 from ullage.core.facts.plan import Step
-from ullage.core.facts.requests import Request
-from ullage.core.facts.settled import APPROVED, CHOSEN
+from ullage.core.facts.requests import Request, is_bare, read_approved
+from ullage.core.facts.settled import CHOSEN
 from ullage.core.facts.thread import TOPIC_CHARS
 from ullage.core.text.prose import cut_sentences, gist, remove_bold
-from ullage.core.text.sentences import Sentence, find_open_points
+from ullage.core.text.questions import find_last_question
+from ullage.core.text.sentences import Sentence, find_open_points, leave_out_quoted_words
 from ullage.core.text.wording import OPEN_POINTS, is_intention, is_phrase_in, read_wording
 
 Source: TypeAlias = Literal["user", "agent", "plan"]
@@ -36,6 +37,10 @@ WAITING = "wait for the user's answer: "
 """How the next step begins where the agent asked something at the end of its turn."""
 FAILING = "failing: "
 """How an open item begins that a check's failure leaves."""
+_AFTER = "after: "
+"""Before the request that a short one followed."""
+_MIN_AFTER_CHARS = 30
+"""Fewer of it say too little; chosen."""
 _CLAUSE_END = re.compile(r"[,;:，；：、](?:\s|(?<=[，；：、]))|\s[–—-]\s")
 
 
@@ -48,6 +53,13 @@ class OpenItem(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     state: OpenState
     n_item: int
+
+
+class NamedTask(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    is_reply: bool
+    """Whether it only answers something, or is a command or a rule: it says no more of a task that
+    follows."""
 
 
 class TaskState(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,21 +79,21 @@ def read_task_state(facts: Facts) -> TaskState:
     """Read the state of the task from what a session holds."""
     open_requests = _list_at_hand(facts.turns)
     is_asked = facts.is_turn_ended and any(not turn.is_bare for turn in facts.turns)
-    question = find_last_question(facts.last_answer) if is_asked else ""
+    question = find_last_question(leave_out_quoted_words(facts.last_answer)) if is_asked else ""
     request = _find_task(open_requests)
     return TaskState(
         topic=_find_topic(facts),
-        request=request.prose if request else "",
-        next_step=_find_next_step(facts, open_requests),
+        request=_tell(request) if request else "",
+        next_step=_find_next_step(facts, open_requests, question),
         question=question,
         open_items=tuple(_list_open_items(facts, open_requests, question)),
     )
 
 
 def _list_at_hand(turns: Sequence[Request]) -> list[Request]:
-    """List the requests that are open; a few words go on with the task that was named before."""
+    """List the requests that are open; a yes goes on with the task that was named before."""
     at_hand = [turn for turn in turns if turn.is_open]
-    if not at_hand or any(turn.names_task for turn in at_hand):
+    if not at_hand or not all(turn.is_nod and not turn.names_task for turn in at_hand):
         return at_hand
     before = [turn for turn in turns if turn.names_task and turn.n_item < at_hand[0].n_item]
     resumed = (msgspec.structs.replace(turn, fate="in progress") for turn in before[-1:])
@@ -95,26 +107,40 @@ def _find_task(requests: Sequence[Request]) -> Request | None:
 
 
 def _find_topic(facts: Facts) -> str:
-    """Name the task: the last request that names one, with the plan's step at work."""
+    """Name the task: the last request that names one, with the plan's step at work, or with what
+    was asked before where it is short."""
     steps = [step.text for step in _list_current_steps(facts) if step.state == "in progress"]
-    options = {
-        choice.n_item: choice.text.partition(CHOSEN)[0]
-        for choice in facts.choices
-        if choice.is_user and CHOSEN in choice.text
-    }
-    named = [turn for turn in facts.turns if turn.names_task]
-    rules = {rule.text for rule in facts.rules}
-    tasks = [options.get(turn.n_item) or _leave_out_rules(turn, rules) for turn in named[-1:]]
-    approved = [
-        choice.text.partition(APPROVED)[0]
-        for choice in facts.choices
-        if choice.is_user and APPROVED in choice.text
-    ]
-    said = [turn.prose for turn in facts.turns[-1:]]
+    tasks = _list_named(facts)
     goals = facts.previous_lines("Goal")[-1:]
-    topics = [*tasks, *steps, *goals, *approved[-1:], *said]
+    said = [turn.prose for turn in facts.turns[-1:]]
+    topics = [facts.begun, *(task.text for task in tasks[-1:]), *steps, *goals, *said]
     topic = next(filter(None, (cut_clauses(topic, TOPIC_CHARS) for topic in topics)), "")
-    longer = f"{topic} ({steps[0]})" if steps and steps[0] not in topic else topic
+    if steps and steps[0] not in topic:
+        return _add_note(topic, steps[0])
+    former = [task.text for task in tasks if not task.is_reply]
+    before = next((text for text in reversed(former) if not text.startswith(topic)), "")
+    n_left = TOPIC_CHARS - len(topic) - len(_AFTER) - len(" ()")
+    if topic and before and n_left >= _MIN_AFTER_CHARS:
+        return _add_note(topic, _AFTER + cut_clauses(before, n_left))
+    return topic
+
+
+def _list_named(facts: Facts) -> list[NamedTask]:
+    """List what the requests name that name a task, or what they pick or approve."""
+    rules = {rule.text for rule in facts.rules}
+    tasks: list[NamedTask] = []
+    for turn in facts.turns:
+        option, mark, _ = turn.reply.partition(CHOSEN)
+        own = read_approved(turn.reply) if turn.is_bare else _leave_out_rules(turn, rules)
+        text = option if mark else own
+        is_reply = bool(turn.reply) or text.startswith("/") or text in rules
+        if turn.names_task and text:
+            tasks.append(NamedTask(text=text, is_reply=is_reply))
+    return tasks
+
+
+def _add_note(topic: str, note: str) -> str:
+    longer = f"{topic} ({note})"
     return longer if len(longer) <= TOPIC_CHARS else topic
 
 
@@ -125,8 +151,13 @@ def _leave_out_rules(request: Request, rules: Set[str]) -> str:
 
 
 def cut_clauses(text: str, n_chars: int) -> str:
-    """Give the first whole sentences of a text that fit, else its first clauses, else words."""
+    """Give the first whole sentences of a text that fit, else its first clauses, else words.
+
+    It begins with a sentence that names something: "beautiful!" does not.
+    """
     sentences = [piece.text for piece in cut_sentences(remove_bold(text)) if piece.text]
+    telling = [sentence for sentence in sentences if not is_bare(sentence)]
+    sentences = sentences[sentences.index(telling[0]) :] if telling else sentences
     shown = ""
     for sentence in sentences:
         longer = f"{shown} {sentence}".strip()
@@ -140,14 +171,14 @@ def cut_clauses(text: str, n_chars: int) -> str:
     return sentences[0][: clauses[-1]].rstrip() if clauses else gist(sentences[0], n_chars)
 
 
-def _find_next_step(facts: Facts, open_requests: Sequence[Request]) -> Quote | None:
-    """Find what comes next.
+def _find_next_step(facts: Facts, open_requests: Sequence[Request], question: str) -> Quote | None:
+    """Find what comes next; nothing where the agent waits for the answer to its question.
 
     In the midst of a turn that is what the agent announced last, or the step of its plan that it
     took up since, or what it was asked if it said nothing yet.
     """
     if facts.is_turn_ended:
-        return _find_offered_step(facts)
+        return None if question else _find_offered_step(facts)
     asked_at = open_requests[-1].n_item if open_requests else -1
     active = [step.text for step in facts.plan if step.state == "in progress"]
     if active and facts.plan_item > max(facts.last_answer_item, asked_at):
@@ -160,10 +191,12 @@ def _find_next_step(facts: Facts, open_requests: Sequence[Request]) -> Quote | N
     said = [request for request in open_requests if not request.is_bare] or open_requests
     if not said:
         return None
-    settled = {choice.n_item: choice.text for choice in facts.choices if choice.is_user}
-    # A few words are told with what they approve or pick.
-    text = settled.get(said[-1].n_item, "") if said[-1].is_bare else ""
-    return Quote(text=gist(text or said[-1].prose, _MAX_QUOTE_CHARS), by="user")
+    return Quote(text=gist(_tell(said[-1]), _MAX_QUOTE_CHARS), by="user")
+
+
+def _tell(request: Request) -> str:
+    """Give a request's words, where they are few with what they approve or pick."""
+    return request.reply if request.is_bare and request.reply else request.prose
 
 
 def _find_offered_step(facts: Facts) -> Quote | None:
@@ -218,12 +251,11 @@ def _list_open_items(
 def _list_all_open(
     facts: Facts, open_requests: Sequence[Request], question: str
 ) -> Iterator[OpenItem]:
-    replied = {choice.n_item for choice in facts.choices if choice.is_user}
     for request in open_requests:
-        is_last = request is open_requests[-1] and request.n_item not in replied
-        if not request.is_bare or is_last:
+        if not request.is_bare or request.reply or len(open_requests) == 1:
             state: OpenState = "asked" if request.fate == "asked" else "in progress"
-            yield OpenItem(text=request.ask or request.prose, state=state, n_item=request.n_item)
+            text = _tell(request) if request.is_bare else request.ask or request.prose
+            yield OpenItem(text=text, state=state, n_item=request.n_item)
     for step in _list_current_steps(facts):
         state = "in progress" if step.state == "in progress" else "planned"
         yield OpenItem(text=step.text, state=state, n_item=facts.plan_item)

@@ -20,6 +20,7 @@ from ullage.core.text.wording import (
     DONE,
     FINDINGS,
     INSPECTING,
+    OFFERS,
     OPEN_POINTS,
     QUESTION_WORDS,
     REASONS,
@@ -42,7 +43,6 @@ Kind: TypeAlias = Literal[
 
 _WAYS: tuple[Kind, ...] = ("choice", "intent")
 """A way that is taken, and one that an agent takes if it then acts."""
-_OFFERS = word_list("offers")
 _CONTRAST = re.compile(
     rf"(?<!\w)(?:{'|'.join(map(re.escape, list_entries('contrasts')))})(?!\w)|"
     + "|".join(map(re.escape, list_entries("contrasts", has_spaces=False)))
@@ -212,7 +212,7 @@ _LABEL_WORDS = 4
 
 def _takes_way(wording: Wording) -> bool:
     """Tell whether a speaker takes a way upon themselves, or one against another."""
-    if has_marker(wording, _OFFERS):
+    if has_marker(wording, OFFERS):
         return False
     is_way = has_marker(wording, CHOICES) or has_marker(wording, CONTRASTS)
     return is_way and has_marker(wording, RESOLVES)

@@ -14,6 +14,7 @@ import msgspec
 
 from ullage.data.packaged import read_packaged
 
+QUESTION_MARKS = ("?", "？", "؟")
 _CLAUSE_BEGIN = r"(?:\A|(?<=[\s,，、。；;:：!！?？(（「\"'-]))"
 _WORD_END = r"(?=\Z|[\s,，、。．.；;:：!！?？)）」\"'~…])"
 LANGUAGES = tuple(

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import msgspec
 
-from ullage.core.text.word_lists import TABLES, WordList, list_entries, word_list
+from ullage.core.text.word_lists import QUESTION_MARKS, TABLES, WordList, list_entries, word_list
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _PARTED = bytes(n if chr(n).isalnum() or chr(n) == "'" else ord(" ") for n in range(128)).ljust(256)
@@ -147,6 +147,7 @@ CHOICES = word_list("choices")
 CONTRASTS = word_list("contrasts")
 WISHES = word_list("wishes")
 RESOLVES = word_list("resolves")
+OFFERS = word_list("offers")
 OBJECTIONS = word_list("objections")
 INSPECTING = word_list("inspecting")
 DECISION_HEADINGS = word_list("decision_headings")
@@ -225,7 +226,6 @@ _ASIDE = re.compile(r"\([^()]{1,200}\)")
 _CLAUSE_END = re.compile(r"[,;，；]|\.\.")
 _LABEL_WORDS = 2
 """Words before a colon that only name what follows, such as `Note:`; chosen."""
-_QUESTION_ENDS = ("?", "？", "؟")
 
 
 _FORBIDDING = re.compile(
@@ -258,7 +258,7 @@ def rule_strength(sentence: Wording) -> int:
     is_bare = sentence.first not in _NEGATIONS and not (is_excluding or is_lasting)
     if is_bare and not has_marker(sentence, _ANY_RULE):
         return 0
-    is_question = sentence.lower.rstrip(" \"')").endswith(_QUESTION_ENDS)
+    is_question = sentence.lower.rstrip(" \"')").endswith(QUESTION_MARKS)
     if is_question and "please" not in sentence.words:
         return 0
     is_prohibition = _is_prohibition(sentence)
@@ -319,7 +319,8 @@ def _is_directive(lower: str) -> bool:
 
 def is_intention(lower: str) -> bool:
     """Tell whether a sentence only announces what the agent is about to do."""
-    return lower.startswith(_INTENTIONS)
+    # "Let me know" leaves it to the person.
+    return lower.startswith(_INTENTIONS) and not begins_with(lower, OFFERS)
 
 
 def _is_prohibition(sentence: Wording) -> bool:
