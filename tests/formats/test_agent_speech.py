@@ -35,6 +35,8 @@ def codex(text: str, kind: str = "") -> tuple[list[tuple[Speaker, str]], str]:
         ("<skill>\n<name>commit</name>\nNever push.\n</skill>", "skills"),
         ("<turn_aborted>\nThe user interrupted.\n</turn_aborted>", "injected"),
         ("<user_shell_command>\n<command>ls</command>\n</user_shell_command>", "injected"),
+        ('<image name=[Image #1] path="/t/a.png">', "injected"),
+        ("</image>", "injected"),
         ("<user_action>\n<action>review</action>\nNever push.</user_action>", "injected"),
     ],
 )
@@ -48,9 +50,12 @@ def test_the_kind_that_codex_names_decides() -> None:
     assert codex("Port it.", "compaction.summary") == ([("summary", "Port it.")], "summary")
 
 
-def test_behind_the_context_of_an_ide_stands_the_request() -> None:
-    text = f"{IDE}\n## My request for Codex:\nFix the page.\n"
-    spoken, category = codex(text)
+@pytest.mark.parametrize(
+    "context",
+    [IDE, "\n# Files mentioned by the user:\n\n## a.png: /t/a.png\n", "# In app browser:\n"],
+)
+def test_behind_the_context_of_an_ide_stands_the_request(context: str) -> None:
+    spoken, category = codex(f"{context}\n## My request for Codex:\nFix the page.\n")
     assert spoken[1:] == [("typed", "Fix the page.")]
     assert spoken[0][0] == "harness"
     assert category == "user"

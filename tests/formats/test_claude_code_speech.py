@@ -107,6 +107,22 @@ def test_a_tool_cannot_speak_as_a_person() -> None:
     assert typed(claude) == ["Fix it."]
 
 
+def test_a_call_beside_one_that_failed_was_not_run() -> None:
+    claude = asked("Fix it.")
+    claude.assistant(call("c1"))
+    claude.user(
+        [
+            result(
+                "c1",
+                "<tool_use_error>Sibling tool call errored</tool_use_error>",
+                is_error=True,
+            )
+        ]
+    )
+    speech = list_speech(read_context(claude.data).items[-1])
+    assert [part.speaker for part in speech] == ["harness"]
+
+
 def test_answers_and_what_is_said_beside_a_result_are_typed() -> None:
     claude = asked("Fix it.")
     claude.assistant(call("c1", "AskUserQuestion"))

@@ -334,6 +334,8 @@ def test_items_of_every_kind_keep_their_own_shape() -> None:
         ('{"output":"x","metadata":{"exit_code":2,"duration_seconds":0.1}}', True),
         ("Chunk ID: 1\nProcess exited with code 0\nOutput:\n", False),
         ("Chunk ID: 1\nProcess exited with code 127\nOutput:\n", True),
+        ("apply_patch verification failed: Failed to find expected lines in a.py:\n a = 1", True),
+        ("Success. Updated the following files:\nM a.py", False),
         ({"content": "x", "success": False}, True),
     ],
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ullage.core.transcript.entries import JsonObject, Speaker, Text
+from ullage.core.transcript.entries import JsonObject, Speaker, Text, ToolResult
 from ullage.formats.agents.openclaw.messages import to_message
 
 SKILL = '<skill name="commit" location="/s/commit">\nNever push.\n\nAlways sign.\n</skill>'
@@ -189,6 +189,21 @@ def test_a_users_message_is_parted_by_who_speaks(
 def test_openclaw_tells_whose_message_it_is(kind: str, category: str) -> None:
     native: JsonObject = {"role": "user", "content": "Go on.", "provenance": {"kind": kind}}
     assert to_message(native)[1] == category
+
+
+@pytest.mark.parametrize(("status", "is_error"), [("error", True), ("completed", False)])
+def test_a_tool_of_openclaw_says_in_its_details_that_it_failed(status: str, is_error: bool) -> None:
+    native: JsonObject = {
+        "role": "toolResult",
+        "toolCallId": "c1",
+        "toolName": "gateway",
+        "content": [{"type": "text", "text": "raw required"}],
+        "details": {"status": status},
+        "isError": False,
+    }
+    (result,) = to_message(native)[0].blocks
+    assert isinstance(result, ToolResult)
+    assert result.is_error is is_error
 
 
 @pytest.mark.parametrize(

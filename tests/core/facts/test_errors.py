@@ -1,10 +1,13 @@
 """An error is told with what cured it, or with that nothing did."""
 
+import msgspec
+
 from factories import assistant, numbered, tool_result, user
 from ullage.core.facts.errors import Error, find_errors
 from ullage.core.facts.facts import collect_facts
 from ullage.core.facts.made import list_made
 from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.entries import Speech, Text, ToolResult
 
 
 def run(command: str, answer: str, *, is_error: bool = False) -> list[ContextItem]:
@@ -60,26 +63,67 @@ def test_a_failing_check_is_not_cured_by_another() -> None:
     assert error.cure == ""
 
 
+def use(
+    name: str, arguments: dict[str, object], answer: str, *, is_error: bool
+) -> list[ContextItem]:
+    call = assistant("", [("c5", name, arguments)])
+    return [call, tool_result(answer, "c5", name, is_error=is_error)]
+
+
 def test_looking_around_and_reading_files_are_no_errors() -> None:
-    read = [
-        assistant("", [("c3", "read", {"path": "log.txt"})]),
-        tool_result("fatal: the disk is full\nTraceback (most recent call last)", "c3", "read"),
-    ]
-    refused = [
-        assistant("", [("c4", "edit", {"path": "a.py"})]),
-        tool_result("The text stands nowhere.", "c4", "edit", is_error=True),
-    ]
     assert (
         errors_of(
-            refused,
-            edit("a.py"),
             run("grep -r foo src", "", is_error=True),
             run("git log -3", "fatal: bad revision fixed"),
-            read,
+            use("read", {"path": "log.txt"}, "fatal: the disk is full", is_error=False),
             run("ls", "a.py"),
         )
         == []
     )
+
+
+def test_a_program_that_is_not_there_is_an_error_even_to_look_around() -> None:
+    (error,) = errors_of(
+        run("rg foo src", "/bin/bash: line 1: rg: command not found", is_error=True),
+        run("grep -r foo src", "src/a.py: foo"),
+    )
+    assert error.outcome == "/bin/bash: line 1: rg: command not found"
+
+
+def test_another_tools_error_is_told_once_where_it_worked_later() -> None:
+    def edit_at(path: str, answer: str = "") -> list[ContextItem]:
+        return use("edit", {"path": path}, answer or "ok", is_error=bool(answer))
+
+    said = "<tool_error>It stands nowhere.</tool_error>"
+    unsent = '{\n  "status": "error",\n  "error": "no channel"\n}'
+    other = use("send", {"to": "ann"}, unsent, is_error=True)
+    (error,) = errors_of(
+        edit_at("a.py", said), edit_at("b.py", said), other, edit_at("b.py"), edit_at("a.py")
+    )
+    assert (error.command, error.outcome) == ("edit a.py", "It stands nowhere.")
+    assert error.cure == "edited b.py"
+    (sent,) = errors_of(other, use("send", {"to": "ann"}, "sent", is_error=False))
+    assert (sent.command, sent.outcome, sent.cure) == ("send", "no channel", "")
+
+
+def test_a_call_that_a_person_refused_is_no_error() -> None:
+    call, answer = run("npm publish", "The user does not want it.", is_error=True)
+    (result,) = answer.message.blocks
+    assert isinstance(result, ToolResult)
+    speech = (Speech(speaker="harness", text="The user does not want it."),)
+    content = (Text(text="The user does not want it.", speech=speech),)
+    blocks = (msgspec.structs.replace(result, content=content),)
+    message = msgspec.structs.replace(answer.message, blocks=blocks)
+    refused = msgspec.structs.replace(answer, message=message)
+    assert errors_of([call, refused], run("npm publish", "ok")) == []
+
+
+def test_the_last_line_that_tells_more_than_an_exit_code_is_the_error() -> None:
+    (error,) = errors_of(
+        run("node server.js", "端口 3000 已被占用\n\n(Command exited with code 1)", is_error=True),
+        run("node server.js", "listening"),
+    )
+    assert error.outcome == "端口 3000 已被占用"
 
 
 def test_the_message_of_an_errors_object_is_its_line() -> None:

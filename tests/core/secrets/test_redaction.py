@@ -2,9 +2,13 @@
 
 import json
 
+import msgspec
 import pytest
 
-from ullage.core.secrets.redaction import MAX_DEPTH, Redactor
+from factories import user
+from ullage.core.secrets.redaction import MAX_DEPTH, Redactor, mask_items
+from ullage.core.transcript.entries import Speech, Text, ToolResult
+from ullage.core.transcript.speech import read_speech
 
 KEY = "ghp_CANARY0123456789abcdefghijklmnopqr"
 
@@ -30,6 +34,24 @@ def redacted(value: object, home: str = "/home/marvin") -> str:
 )
 def test_no_part_lets_a_secret_through(value: object) -> None:
     assert KEY not in redacted(value)
+
+
+def test_who_speaks_in_a_message_stays_and_is_masked_too() -> None:
+    speech = (
+        Speech(speaker="tool", text="Which key?"),
+        Speech(speaker="typed", text=f"Take {KEY}"),
+    )
+    text = Text(text=f"Answers: {KEY}", speech=speech)
+    asked = user("")
+    items = [
+        msgspec.structs.replace(
+            asked, message=msgspec.structs.replace(asked.message, blocks=(block,))
+        )
+        for block in (text, ToolResult(call_id="c", name="ask", content=(text,), is_error=False))
+    ]
+    for masked in mask_items(items, ()):
+        assert read_speech(masked, "typed").startswith("Take ")
+        assert KEY not in str(masked.message)
 
 
 def test_what_is_nested_too_deeply_is_left_out() -> None:

@@ -10,7 +10,7 @@ import msgspec
 from ullage.core.facts.tool_calls import SHELLS
 from ullage.core.text.prose import gist
 from ullage.core.text.wording import is_directive
-from ullage.core.transcript.entries import ToolResult, result_text
+from ullage.core.transcript.entries import Text, ToolResult, result_text
 
 _MAX_COMMAND_CHARS = 160
 _MAX_ERROR_CHARS = 220
@@ -42,6 +42,8 @@ _HARD_SIGNS = ("Traceback (most recent", "npm ERR!", "FAILED", "fatal: ", "\nerr
 (`zsh:1: command not found: python`) is one."""
 _MESSAGE = re.compile(r"\"(?:message|error|detail)\":\s?\"((?:[^\"\\]|\\.){4,300})\"")
 """What an error's object says."""
+_ERROR_TAG = re.compile(r"</?[a-z_]{0,30}error>")
+"""What stands around what a tool says of its failure."""
 _COLOR = re.compile(r"\x1b?\[\d{1,3}(?:;\d{1,3}){0,4}m")
 _OUTCOME_LINE = re.compile(
     r"\b\d{1,7} (?:passed|passing|tests?|ok)\b|\bcompiled\b|\bbuilt\b|\bsuccess", re.IGNORECASE
@@ -99,6 +101,9 @@ class JudgedRun(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 def read_run(name: str, command: str | None, result: ToolResult, n_item: int) -> JudgedRun | None:
     """Judge one result; None where there is nothing to tell."""
+    if any(part.speech for part in result.content if isinstance(part, Text)):
+        # A person answers, or did not want the call.
+        return None
     is_shell = name.rsplit("__", 1)[-1].lower() in SHELLS
     line = command if command is not None else name
     text = result_text(result)
@@ -187,11 +192,14 @@ def _reads_failed(tail: str, *, is_looking: bool) -> bool:
 @lru_cache(maxsize=512)
 def find_error_line(tail: str) -> str:
     """Find what a failure's output says went wrong; lines that give orders are left out."""
-    lines = [_read_message(line.strip())[:300] for line in tail.split("\n") if line.strip()]
+    said = _MESSAGE.search(tail) if tail.startswith(("{", "[")) else None
+    lines = [said[1]] if said else [line.strip() for line in tail.split("\n") if line.strip()]
+    lines = [_read_message(line)[:300] for line in lines]
     errors = [line for line in lines if _ERROR_LINE.search(line)]
     counted = [line for line in lines if _COUNT_FAILED.search(line)]
     # The last match is mostly a count or an exit code; the first names the cause.
-    picked = [line for line in errors if not _EXIT_CODE.search(line[:200])] or errors or lines[-1:]
+    telling = [line for line in lines if not _EXIT_CODE.search(line[:200])]
+    picked = [line for line in errors if line in telling] or errors or telling[-1:] or lines[-1:]
     named = [line for line in picked if _NAMED_ERROR.match(line)]
     # A traceback's last named error is the one that was raised last.
     picked = named[-1:] or picked
@@ -203,7 +211,7 @@ def find_error_line(tail: str) -> str:
 def _read_message(line: str) -> str:
     """Give what an error's object says where a line is one; else the line."""
     message = _MESSAGE.search(line) if line.startswith(("{", "[")) else None
-    return message[1] if message else line
+    return message[1] if message else _ERROR_TAG.sub("", line)
 
 
 @lru_cache(maxsize=512)

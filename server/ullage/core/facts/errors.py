@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from ullage.core.facts.command_runs import CHANGE_DIR, CommandRun, is_looking
+from ullage.core.facts.command_runs import CHANGE_DIR, CommandRun, is_looking, run_key
 from ullage.core.facts.tool_calls import read_call
 from ullage.core.text.prose import gist
 from ullage.core.transcript.context import ContextItem
@@ -15,6 +15,10 @@ from ullage.core.transcript.entries import ToolCall, ToolResult
 _MAX_FILES = 3
 """Edited files that are named as the cure, the last of them; chosen."""
 _MAX_CURE_CHARS = 120
+_MISSING = "command not found"
+"""What shells say of a program that is not there."""
+_MAX_SAME_CHARS = 60
+"""So much of an error is alike where it is the same error; chosen."""
 _PROGRAM = re.compile(r"\S{1,200}(?:\s{1,4}[a-z][\w:-]{0,40})?")
 """A program and what it is told to do: `git push`."""
 
@@ -33,7 +37,7 @@ class Error(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Deed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A call that changed files or ran a command, and whether that failed."""
+    """A call, what it changed or ran, and whether that failed."""
 
     program: str
     command: str
@@ -46,18 +50,26 @@ class _Deed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def find_errors(runs: Sequence[CommandRun], items: Sequence[ContextItem]) -> Iterator[Error]:
     """Give the failed runs, oldest first, each with what was done until it passed.
 
-    Failures of looking around (`ls`, `grep`) are no errors. Other commands than checks passed where
-    the same program was run again without an error; else what was run next took their place.
+    Failures of looking around (`ls`, `grep`) are no errors, but for a program that is not there.
+    Other commands than checks passed where the same program was run again without an error; else
+    what was run next took their place. Another tool's call is told where it worked later, each
+    error of a tool once.
     """
-    failed = [run for run in runs if run.is_failed and run.is_shell and not is_looking(run.command)]
+    failed = [run for run in runs if run.is_failed and _cost_work(run)]
     if not failed:
         return
+    told: set[tuple[str, str]] = set()
     deeds = list(_list_deeds(items, {run.n_item for run in failed}))
     places = [deed.n_item for deed in deeds]
     for run in failed:
         later = deeds[bisect_right(places, run.n_item) :]
         cured_at = run.passed_at if run.is_check else _find_pass(run, later)
-        if cured_at is None and not run.is_check:
+        if not run.is_shell:
+            error = (run.key.partition(" ")[0], run.outcome[:_MAX_SAME_CHARS])
+            if cured_at is None or not run.outcome or error in told:
+                continue
+            told.add(error)
+        elif cured_at is None and not run.is_check:
             # Something else was done in its place.
             following = (deed for deed in later if deed.command and not deed.is_failed)
             instead = next(following, None)
@@ -76,6 +88,10 @@ def find_errors(runs: Sequence[CommandRun], items: Sequence[ContextItem]) -> Ite
         )
 
 
+def _cost_work(run: CommandRun) -> bool:
+    return not (run.is_shell and is_looking(run.command)) or _MISSING in run.outcome
+
+
 def _list_deeds(items: Sequence[ContextItem], failed_at: set[int]) -> Iterator[_Deed]:
     calls: dict[str, ToolCall] = {}
     for n_item, item in enumerate(items):
@@ -89,14 +105,15 @@ def _list_deeds(items: Sequence[ContextItem], failed_at: set[int]) -> Iterator[_
                 is_edit = not command or "*** " in command
                 touches = facts.touches if is_edit else ()
                 paths = tuple(touch.path for touch in touches if touch.is_modified)
-                if command or paths:
-                    yield _Deed(
-                        program=_name_program(command),
-                        command=command,
-                        paths=paths,
-                        is_failed=block.is_error or n_item in failed_at,
-                        n_item=n_item,
-                    )
+                name = block.name or call.name
+                target = next((f"{name} {touch.path}" for touch in facts.touches), name)
+                yield _Deed(
+                    program=_name_program(command) if command else run_key(target, is_check=False),
+                    command=command,
+                    paths=paths,
+                    is_failed=block.is_error or n_item in failed_at,
+                    n_item=n_item,
+                )
 
 
 def _name_program(command: str) -> str:
@@ -106,7 +123,7 @@ def _name_program(command: str) -> str:
 
 def _find_pass(run: CommandRun, later: Sequence[_Deed]) -> int | None:
     """Find where the same program was run again without an error."""
-    program = _name_program(run.command)
+    program = _name_program(run.command) if run.is_shell else run.key
     return next(
         (deed.n_item for deed in later if deed.program == program and not deed.is_failed), None
     )
@@ -122,6 +139,7 @@ def _word_cure(between: Sequence[_Deed], run: CommandRun) -> str:
     others = [
         deed.command
         for deed in between
-        if deed.program != program and not deed.is_failed and not is_looking(deed.command)
+        if deed.command and deed.program != program and not deed.is_failed
+        if not is_looking(deed.command)
     ]
     return f"ran {gist(others[-1], _MAX_CURE_CHARS)}" if others else ""

@@ -142,7 +142,9 @@ def _mask_message(message: entries.Message, values: tuple[str, ...]) -> entries.
 
 def _mask_block(block: entries.Block, values: tuple[str, ...]) -> entries.Block:
     match block:
-        case entries.Text() | entries.Thinking():
+        case entries.Text():
+            return _mask_text(block, values)
+        case entries.Thinking():
             return msgspec.structs.replace(block, text=mask(block.text, values))
         case entries.Image():
             return block
@@ -150,9 +152,14 @@ def _mask_block(block: entries.Block, values: tuple[str, ...]) -> entries.Block:
             return msgspec.structs.replace(block, arguments=mask(block.arguments, values))
         case entries.ToolResult():
             content = tuple(
-                entries.Text(text=mask(part.text, values))
-                if isinstance(part, entries.Text)
-                else part
+                _mask_text(part, values) if isinstance(part, entries.Text) else part
                 for part in block.content
             )
             return msgspec.structs.replace(block, content=content)
+
+
+def _mask_text(text: entries.Text, values: tuple[str, ...]) -> entries.Text:
+    speech = tuple(
+        msgspec.structs.replace(part, text=mask(part.text, values)) for part in text.speech
+    )
+    return msgspec.structs.replace(text, text=mask(text.text, values), speech=speech)

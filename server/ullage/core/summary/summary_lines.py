@@ -372,11 +372,12 @@ def _list_errors(facts: Facts, items: Sequence[ContextItem]) -> Iterator[Line]:
 
 
 def _find_diagnosis(facts: Facts, error: Error) -> str:
-    """Give the first thing that the agent said of an error before it was cured."""
+    """Give the first thing that the agent said of an error before it was cured, in its turn."""
     for sentence in facts.sentences:
-        if sentence.n_item < error.n_item or sentence.is_user:
+        if sentence.n_item < error.n_item:
             continue
-        if error.cured_at is not None and sentence.n_item >= error.cured_at:
+        is_past = error.cured_at is not None and sentence.n_item >= error.cured_at
+        if is_past or sentence.is_user or sentence.n_item in facts.reports:
             break
         is_telling = len(sentence.text) >= _MIN_TOLD_CHARS and sentence.kind != "question"
         if is_telling and not wording.is_intention(sentence.text.lower()):

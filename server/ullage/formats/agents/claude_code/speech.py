@@ -64,6 +64,8 @@ _AFTER_SUMMARY = re.compile(
     r"|Continue the conversation from where it left off)"
 )
 _REJECTED = "The user doesn't want to proceed with this tool use."
+_NOT_RUN = "<tool_use_error>Sibling tool call errored</tool_use_error>"
+"""Of a call that was to run beside one that failed."""
 _SAID = "the user said:\n"
 _AFTER_REJECTION = "\n\nNote: The user's next message may contain a correction or preference."
 _CLARIFIES = "The user wants to clarify these questions."
@@ -211,6 +213,9 @@ def _split_result(text: str, details: JsonObject, is_error: bool) -> Iterator[Sp
             note = text_of(object_of(notes, question) or {}, "notes")
             for answer in filter(None, (text_of(answers, question), note)):
                 yield Speech(speaker="typed", text=answer)
+        return
+    if is_error and text == _NOT_RUN:
+        yield Speech(speaker="harness", text=text)
         return
     reason, said, words = text.partition(_SAID)
     if is_error and said and text.startswith(_REJECTED):

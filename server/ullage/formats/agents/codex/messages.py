@@ -34,7 +34,10 @@ _CATEGORY_OF_OPENING: tuple[tuple[str, Category], ...] = (
 """How older rollouts, which name no kinds, tell what Codex itself put into the user's role; what
 else is its own is injected."""
 
-_FAILED = re.compile(r"^(?:Process exited with code|Exit code:) (?!0\b)-?\d+", re.MULTILINE)
+_FAILED = re.compile(
+    r"^(?:Process exited with code|Exit code:) (?!0\b)-?\d+|\Aapply_patch verification failed:",
+    re.MULTILINE,
+)
 _FAILED_IN_JSON = re.compile(r'"exit_code":\s{0,3}(?!0\b)-?\d+')
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)[;,]")
 _HEAD_CHARS = 300

@@ -34,11 +34,18 @@ _FRAGMENTS = (
     "user_verification_notice",
 )
 MARKS = SpeechMarks(
-    openings=(*OWN_OPENINGS, "# AGENTS.md instructions", *(f"<{name}>" for name in _FRAGMENTS)),
+    openings=(
+        *OWN_OPENINGS,
+        "# AGENTS.md instructions",
+        "<image name=",
+        "</image>",
+        *(f"<{name}>" for name in _FRAGMENTS),
+    ),
     tags={"send_user_message_question_reply": "typed", "environment_context": "harness"},
 )
-_IDE_OPENINGS = ("# Context from my IDE setup:", "# Files mentioned by the user:")
 _REQUEST = "## My request for Codex:\n"
+"""What a person typed stands behind its last one, and before it what the editor or the app adds,
+below headings such as `# Context from my IDE setup:` and `# Files mentioned by the user:`."""
 _SUMMARY = "Another language model started to solve this problem"
 
 
@@ -61,7 +68,7 @@ def _split(text: str, kind: str) -> Iterator[Speech]:
         yield from make_speech(("harness", preface + end), ("summary", summary))
     elif source not in ("", "user"):
         yield Speech(speaker="harness", text=text)
-    elif text.startswith(_IDE_OPENINGS):
+    elif _REQUEST in text and text.lstrip().startswith("# "):
         notes, heading, request = text.rpartition(_REQUEST)
         yield from make_speech(("harness", notes + heading), ("typed", request))
     else:

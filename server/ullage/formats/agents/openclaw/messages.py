@@ -62,6 +62,11 @@ def _is_sent(native: entries.JsonObject) -> bool:
     return provenance is None or text_of(provenance, "kind") == "external_user"
 
 
+def _tells_error(native: entries.JsonObject) -> bool:
+    """Whether a tool of OpenClaw says in its details that it failed, which is no error to pi."""
+    return text_of(object_of(native, "details") or {}, "status") == "error"
+
+
 def prune_message(
     native: entries.JsonObject, replacements: Sequence[Replacement]
 ) -> entries.JsonObject:
@@ -86,7 +91,7 @@ def _blocks(name: str, native: entries.JsonObject) -> tuple[entries.Block, ...]:
                     call_id=text_of(native, "toolCallId") or "",
                     name=text_of(native, "toolName") or "",
                     content=content,
-                    is_error=native.get("isError") is True,
+                    is_error=native.get("isError") is True or _tells_error(native),
                 ),
             )
         case "bashExecution":
