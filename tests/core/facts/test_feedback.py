@@ -45,6 +45,16 @@ def test_what_outlives_the_thing_at_hand_stays_a_rule(said: str) -> None:
     assert not facts.choices
 
 
+def test_a_reply_that_rules_is_a_constraint_alone_and_the_rest_settles() -> None:
+    asked = "Shall I commit the list as one file?"
+    talk = [user("Build the price list."), assistant(asked), user("don't commit it")]
+    facts = collect_facts(numbered(talk))
+    assert [rule.text for rule in facts.rules] == ["don't commit it"]
+    assert not facts.choices
+    (choice,) = settled(*talk[:2], user("yes. Never push it."))
+    assert choice == f"{asked} (approved: yes.)"
+
+
 def test_what_a_first_request_wants_is_no_decision_yet() -> None:
     assert settled(user("Build a list. It must load in a second, and rows should be short.")) == []
 

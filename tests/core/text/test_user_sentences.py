@@ -100,6 +100,50 @@ def test_what_only_sounds_like_a_rule_is_none(said: str) -> None:
     assert [s.kind for s in read_user_sentences(said, 0) if s.kind == "rule"] == []
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We should run the linter before committing.",
+        "we ought to check the house style first",
+        "prefer small commits",
+        "only commit what I read",
+        "You moved the table without asking me.",
+        "you're supposed to read the notes",
+        "Answer in Korean, please",
+        "Puedes responder en español?",
+        "回答请用中文",
+        "No need to ask me for each file.",
+        "make sure the tests pass",
+        "I don't want a new dependency.",
+        "deve corrigir a página sem quebrar a outra",
+        "when I am away, don't push",
+    ],
+)
+def test_what_governs_the_agents_conduct_is_a_rule(said: str) -> None:
+    assert [sentence.kind for sentence in read_user_sentences(said, 0)] == ["rule"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Only for those who voted.",
+        "we can always draw it later on",
+        "I don't want small icons.",
+        "See if any changes are required.",
+        "keep the red box - I only meant the frame",
+        "make sure the box is red",
+        "so it says the same as before, not just in part",
+        "put it there before the title",
+        "I ran it before committing.",
+        "把它做成一个页面，方便下次使用",
+        "The page is in English.",
+        "None.",
+    ],
+)
+def test_what_is_said_of_the_thing_that_is_built_is_no_rule(said: str) -> None:
+    assert [s.kind for s in read_user_sentences(said, 0) if s.kind == "rule"] == []
+
+
 def test_what_may_be_a_rule_is_one_beside_a_rule() -> None:
     said = "The code should be clean and simple."
     assert [s.kind for s in read_user_sentences(said, 0)] == ["wish"]
@@ -113,10 +157,18 @@ def test_points_below_a_heading_of_rules_are_rules() -> None:
     assert kinds == ["statement", "statement", "rule", "rule"]
 
 
+def test_a_heading_that_rules_stands_before_each_of_its_points() -> None:
+    said = "Build the page.\n\nNever:\n- new colors\n- a second font\n\nThanks."
+    sentences = read_user_sentences(said, 0)
+    rules = [sentence.text for sentence in sentences if sentence.kind == "rule"]
+    assert rules == ["Never: new colors", "Never: a second font"]
+    assert [s.text for s in sentences if s.kind != "rule"] == ["Build the page.", "Thanks."]
+
+
 _WORD = st.text(alphabet="abcdefghijklmnop", min_size=1, max_size=8)
 
 
-@given(st.sampled_from(["no new", "make sure", "from now", "at most"]), _WORD)
+@given(st.sampled_from(["only use", "each time", "from now", "not allowed"]), _WORD)
 def test_no_phrase_is_found_within_other_words(phrase: str, letters: str) -> None:
     table = word_list("strong_rules")
     assert has_marker(read_wording(f"it is {phrase} here"), table)

@@ -225,7 +225,10 @@ class FactAccumulator(msgspec.Struct):
         self.messages.append(SpokenMessage(is_user=True, text=prose))
         self._leave_ways()
         sentences = self.dialog.settle(read_user_sentences(prose, n_item), prose)
-        reply = "" if refusals else self.dialog.read_reply(prose, sentences)
+        # What rules the agent's conduct stands among the rules; the rest may settle something.
+        unruled = tuple(s for s in sentences if s.kind != "rule")
+        said = prose if len(unruled) == len(sentences) else " ".join(s.text for s in unruled)
+        reply = self.dialog.read_reply(said, unruled) if said and not refusals else ""
         if reply:
             self._add_choice(reply, item, n_item, is_tentative=self.dialog.is_tentative)
             # What it settles stands there alone, but for rules and what else is asked.
@@ -244,7 +247,7 @@ class FactAccumulator(msgspec.Struct):
 
     def _read_answer(self, answer: Answer, item: ContextItem, n_item: int) -> None:
         said = read_user_sentences(answer.text, n_item)
-        if not answer.question and all(sentence.kind == "question" for sentence in said):
+        if not answer.question and all(s.kind in ("question", "rule") for s in said):
             return
         held = self.calls.get(answer.call_id)
         call = ": ".join(self._shorten_call(held[0])) if held is not None else ""

@@ -205,9 +205,8 @@ def _is_only_open(facts: Facts) -> bool:
 
 def _list_rules(facts: Facts) -> Iterator[Line]:
     for at, rule in enumerate(facts.rules):
-        priority = (
-            885.0 if rule.is_bulk else 1000.0 if wording.rule_strength(rule.wording) > 1 else 985.0
-        )
+        is_clear = wording.rule_strength(rule.wording) == wording.CLEAR
+        priority = 885.0 if rule.is_bulk else 1000.0 if is_clear else 985.0
         yield Line(
             section=CONSTRAINTS, text=rule.text, priority=priority, order=at, is_bulk=rule.is_bulk
         )

@@ -13,6 +13,7 @@ from ullage.core.text.word_lists import WordList, list_entries, word_list
 from ullage.core.text.wording import (
     AGENT_MARKERS,
     CHOICES,
+    CLEAR,
     COMPLAINTS,
     CONTRASTS,
     DECISION_HEADINGS,
@@ -29,6 +30,7 @@ from ullage.core.text.wording import (
     STRONG_RULES,
     SUBJECTS,
     UNDECIDED,
+    WEAK,
     Wording,
     begins_with,
     has_marker,
@@ -51,7 +53,6 @@ _BULK_PIECES = 25
 """A user's message of more sentences, below headings, is a document in part; chosen."""
 _BULK_EDGE = 3
 """Sentences at either end of such a message that are taken as typed; chosen."""
-_CLEAR, _WEAK = 2, 1
 _MIN_RULES = 3
 """Of a message that states rules, rather than that wishes something and rules one thing; chosen."""
 _STEM_CHARS = 4
@@ -94,21 +95,31 @@ def read_user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
     under: Kind | None = None
     pieces = list(cut_sentences(text))
     weak: set[str] = set()
+    heading = ""
     is_document = len(pieces) > _BULK_PIECES and len(_MARKDOWN_HEADING.findall(text)) > 1
     for at, piece in enumerate(pieces):
         wording = read_wording(piece.text)
         if not wording.words:
             continue
-        # An escaped line break stands in what a program wrote.
-        strength = 0 if "\\n" in piece.text else rule_strength(wording)
+        # An escaped line break stands in what a program wrote; a title names what is below it.
+        is_title = piece.is_heading and not piece.text.endswith((":", "：", ":**"))
+        strength = 0 if is_title or "\\n" in piece.text else rule_strength(wording)
         kind = _user_kind(piece, wording, strength)
-        if strength == _WEAK and kind != "question" and not piece.is_heading:
+        if strength == WEAK and kind != "question" and not piece.is_heading:
             weak.add(piece.text)
         under = _list_kind(piece, wording, under)
-        if under is not None and piece.is_listed and not piece.is_heading:
+        said = piece.text
+        if piece.is_heading:
+            heading = said if kind == "rule" else ""
+        elif not piece.is_listed:
+            heading = ""
+        elif under is not None:
             kind = under
+            said = f"{heading} {said}".lstrip()
+            if heading and sentences and sentences[-1].text == heading:
+                sentences.pop()
         sentence = Sentence(
-            text=piece.text,
+            text=said,
             kind=kind,
             n_item=n_item,
             is_user=True,
@@ -170,7 +181,7 @@ def leave_out_quoted_words(text: str) -> str:
 def _user_kind(piece: RawSentence, wording: Wording, strength: int) -> Kind:
     if has_marker(wording, UNDECIDED):
         return "open"
-    if strength == _CLEAR:
+    if strength == CLEAR:
         return "rule"
     if wording.lower.rstrip(" \"')").endswith(("?", "？", "؟")):
         return "question"

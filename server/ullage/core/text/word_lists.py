@@ -23,6 +23,8 @@ LANGUAGES = tuple(
 )
 Table: TypeAlias = Literal[
     "strong_rules", "obligations", "weak_rules", "limits", "rule_headings", "remarks", "subjects",
+    "conduct", "cautions", "orders", "conditions",
+    "reproaches", "speaking", "statement_heads", "tongues",
     "complaints", "negations", "exclusions", "reversals", "choices", "contrasts", "wishes",
     "resolves", "inspecting", "decision_headings", "approvals", "nods",
     "objections", "offers", "reasons", "open_points", "deferrals", "done",

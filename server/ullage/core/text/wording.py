@@ -1,13 +1,28 @@
-"""What the words of a sentence say: a rule, an instruction to the agent, an announcement."""
+"""What the words of a sentence say: a rule, an instruction to the agent, an announcement.
+
+A rule binds the agent beyond its message. Whether a sentence is one is read clause by clause. What
+a clause begins with decides: a negation forbids, unless a subject follows it; a word that holds for
+good ("always") rules where the clause commands, which is where it begins with neither a subject nor
+an article, or says what somebody must do. What else may be said of the thing that is built ("only",
+"before", "make sure") rules where it governs the agent's conduct: what it commits, runs, asks,
+writes.
+"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
 import msgspec
 
-from ullage.core.text.word_lists import QUESTION_MARKS, TABLES, WordList, list_entries, word_list
+from ullage.core.text.word_lists import (
+    QUESTION_MARKS,
+    TABLES,
+    Table,
+    WordList,
+    list_entries,
+    word_list,
+)
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _PARTED = bytes(n if chr(n).isalnum() or chr(n) == "'" else ord(" ") for n in range(128)).ljust(256)
@@ -138,11 +153,8 @@ STRONG_RULES = word_list("strong_rules")
 OBLIGATIONS = word_list("obligations")
 WEAK_RULES = word_list("weak_rules")
 LIMITS = word_list("limits")
-_REMARKS = word_list("remarks")
 RULE_HEADINGS = word_list("rule_headings")
 COMPLAINTS = word_list("complaints")
-_ANY_RULE = join_lists(STRONG_RULES, OBLIGATIONS, WEAK_RULES, LIMITS)
-_NEGATIONS = word_list("negations").words
 CHOICES = word_list("choices")
 CONTRASTS = word_list("contrasts")
 WISHES = word_list("wishes")
@@ -159,7 +171,6 @@ UNDECIDED = word_list("undecided")
 DONE = word_list("done")
 FINDINGS = word_list("findings")
 DEAD_ENDS = word_list("dead_ends")
-_UNIVERSALS = word_list("universals").words
 MOMENTARY = word_list("momentary")
 LESSONS = word_list("lessons")
 AGENT_MARKERS = join_lists(CHOICES, CONTRASTS, DECISION_HEADINGS, OPEN_POINTS, DONE, FINDINGS)
@@ -170,62 +181,77 @@ _INTENTIONS = (
     *list_entries("intentions"),
     *list_entries("intentions", has_spaces=False),
 )
+
+
+CLEAR, WEAK = 2, 1
+_NEGATIONS = word_list("negations").words
+_EXCLUSIONS = word_list("exclusions").words
+_CAUTIONS = word_list("cautions")
+_REPROACHES = word_list("reproaches")
+_REMARKS = word_list("remarks")
+_UNIVERSALS = word_list("universals").words
+SUBJECTS = word_list("subjects").words
+_STATEMENT_HEADS = SUBJECTS | QUESTION_WORDS.words | word_list("statement_heads").words
+_SPEAKING = word_list("speaking")
+_TONGUES = word_list("tongues")
+_CONDITIONS = word_list("conditions")
+_QUOTES = " \t-*•\"'`"
+
+
+def _join(entries: Sequence[str]) -> str:
+    """Join entries, the longest first; `*` at the end of one leaves its last word open."""
+    longest = sorted(entries, key=len, reverse=True)
+    return "|".join(re.escape(e.rstrip("*")) + (r"\w*" if e.endswith("*") else "") for e in longest)
+
+
+def _any_of(table: Table) -> str:
+    """Match an entry as whole words, or as a part of a text without spaces."""
+    fragments = _join([entry.strip("^$") for entry in list_entries(table, has_spaces=False)])
+    return rf"(?:(?<!\w)(?:{_join(list_entries(table))})(?!\w)|{fragments})"
+
+
+_LEAD = re.compile(
+    rf"(?:(?:{_join(sorted({*list_entries('lead_ins')} - _NEGATIONS))})(?!\w)[\s,!.]*)+(?=\S)"
+)
+"""What may stand before the first word that counts, such as "also"."""
+_NOT = _join(sorted(_NEGATIONS | _EXCLUSIONS))
+_CLAUSE_END = re.compile(
+    r"[,;，；：、()（）]|:\s|\.\.+|\s[-–—]+\s"
+    rf"|\s(?=(?:{_join(list_entries('lead_ins'))})\s+(?:{_NOT})(?!\w))"
+)
+_NEGATED = re.compile(
+    rf"({_join((*list_entries('negations'), *list_entries('exclusions')))})(?!\w)[\s'\"]*([^\W_]+)"
+)
+"""How a clause begins that forbids, and its next word."""
+_ASIDE = re.compile(r"\([^()]{1,200}\)")
+_CONDUCT = re.compile(_any_of("conduct"))
+_ORDERED = re.compile(
+    rf"{_any_of('orders')}\W*(?:(?:\w+\W+){{0,2}}?{_any_of('conduct')}|(?:you|i)(?!\w))"
+)
+_ORDERED_LAST = re.compile(rf"{_any_of('conduct')}.*{_any_of('orders')}\W*\Z")
+_UNWISHED = re.compile(
+    rf"(?<!\w)(?:{_join(sorted(SUBJECTS))})\s+(?:{_NOT})\s+(?:{_join(list_entries('wishes'))})(?!\w)"
+)
+_SUBJECT_OBLIGED = re.compile(
+    rf"(?<!\w)(?:{_join(sorted(SUBJECTS))})\s+(?:{_join(list_entries('obligations'))})(?!\w)"
+)
+_EACH_TO_COME = re.compile(
+    rf"(?<!\w)(?:{_join(sorted(_UNIVERSALS))})\s+(?:\w+\s+)?\w+,?\s+"
+    rf"(?:{_join(list_entries('relatives'))})(?!\w)"
+)
+"""All of a kind that is still to come: a file that the agent will touch."""
+_MUST_NOT = re.compile(
+    rf"(?<!\w)(?:(?:{_join(list_entries('obligations'))})\s+(?:\w+\s+)?(?:{_NOT})"
+    rf"|(?:{_NOT})\s+(?:{_join(list_entries('obligations'))}))(?!\w)"
+)
+
 _TO_AGENT = re.compile(
     r"ignore (?:all |any |the )?(?:previous|prior|above|earlier)|disregard|from now on|you must|"
     r"you should|you are now|your (?:new )?instructions|system prompt|new instructions?|"
-    r"do not tell|(?:dear|attention,?) (?:ai|agent|assistant|model)|as an ai|"
+    r"\bdo not\b|\bdon't\b|(?:dear|attention,?) (?:ai|agent|assistant|model)|as an ai|"
     r"\b(?:ai|agent|assistant|model)s?\b[^.]{0,40}\b(?:must|should|shall|need)\b|<\s*system|"
     r"\bimportant\s*[:!]|\binstructions? (?:for|to) "
 )
-
-
-_EXCLUDED = re.compile(rf"[,;] ?(?:{'|'.join(map(re.escape, list_entries('exclusions')))}) \w")
-"""How a sentence ends that says what is not wanted."""
-
-
-def _remark_pattern(remark: str) -> str:
-    """Match a remark, unless it goes on as a rule does: "I don't want" begins as "I don't"."""
-    rules = [rule[len(remark) :] for rule in _RULE_PHRASES if rule.startswith(remark + " ")]
-    return re.escape(remark) + (f"(?!{'|'.join(map(re.escape, rules))})" if rules else "")
-
-
-_RULE_PHRASES = list_entries("strong_rules")
-_REMARKED = re.compile(
-    rf"(?<!\w)(?:{'|'.join(map(_remark_pattern, list_entries('remarks')))})(?!\w)"
-    + (f"|{_REMARKS.fragments.pattern}" if _REMARKS.fragments else "")
-)
-SUBJECTS = word_list("subjects").words
-_NOT = "|".join(map(re.escape, sorted(_NEGATIONS)))
-_SUBJECT_NEGATION = re.compile(
-    rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(SUBJECTS)))})\s+"
-    rf"(?:do not|{_NOT})(?:\s+(\w+)|(?!\w))"
-)
-"""Whoever says what somebody does not do tells of it: "you don't have", "it never ends"."""
-
-
-_EACH_TO_COME = re.compile(
-    rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(_UNIVERSALS)))})\s+(?:\w+\s+)?\w+,?\s+"
-    rf"(?:{'|'.join(map(re.escape, list_entries('relatives')))})(?!\w)"
-)
-"""All of a kind that is still to come: a file that the agent will touch."""
-_MUST = "|".join(map(re.escape, list_entries("obligations")))
-_MUST_NOT = re.compile(
-    rf"(?<!\w)(?:(?:{_MUST})\s+(?:\w+\s+)?(?:{_NOT})|(?:{_NOT})\s+(?:{_MUST}))(?!\w)"
-)
-
-
-def _drop_remark(match: re.Match[str]) -> str:
-    return match[0] if match[1] in WISHES.words else " "
-
-
-_LEADS = sorted({*list_entries("lead_ins")} - _NEGATIONS)
-_LEAD_INS = re.compile(rf"(?:(?:{'|'.join(map(re.escape, _LEADS))})\s+)+(?=\S)")
-"""What may stand before the first word that counts, such as "also"."""
-_ALL_LEADS = frozenset(list_entries("lead_ins"))
-_ASIDE = re.compile(r"\([^()]{1,200}\)")
-_CLAUSE_END = re.compile(r"[,;，；]|\.\.")
-_LABEL_WORDS = 2
-"""Words before a colon that only name what follows, such as `Note:`; chosen."""
 
 
 _FORBIDDING = re.compile(
@@ -240,64 +266,105 @@ _FORBIDDING = re.compile(
 
 def rule_strength(sentence: Wording) -> int:
     """Say how much a sentence reads as a rule: 2 clearly, 1 beside a clear one, 0 not."""
-    # What only sounds like a rule is taken out; a rule beside it stays one.
-    lower = sentence.lower
-    if has_marker(sentence, _REMARKS):
-        lower = _REMARKED.sub(" ", lower)
-    if not sentence.words.isdisjoint(SUBJECTS):
-        lower = _SUBJECT_NEGATION.sub(_drop_remark, lower)
-    if lower is not sentence.lower:
-        sentence = read_wording(lower.strip(" ,;.:-"))
-    label, colon, rest = sentence.lower.partition(": ")
-    if colon and rest.strip() and len(label.split()) <= _LABEL_WORDS:
-        sentence = read_wording(rest)
-    if (lead := _LEAD_INS.match(sentence.lower)) is not None:
-        sentence = read_wording(sentence.lower[lead.end() :])
-    is_excluding = _EXCLUDED.search(sentence.lower) is not None
-    is_lasting = _EACH_TO_COME.search(sentence.lower) is not None
-    is_bare = sentence.first not in _NEGATIONS and not (is_excluding or is_lasting)
-    if is_bare and not has_marker(sentence, _ANY_RULE):
-        return 0
+    if has_marker(sentence, _TONGUES) and has_marker(sentence, _SPEAKING):
+        return CLEAR
     is_question = sentence.lower.rstrip(" \"')").endswith(QUESTION_MARKS)
     if is_question and "please" not in sentence.words:
         return 0
-    is_prohibition = _is_prohibition(sentence)
-    if has_marker(sentence, COMPLAINTS) and not is_prohibition:
+    if has_marker(sentence, _REPROACHES) or _EACH_TO_COME.search(sentence.lower):
+        return CLEAR
+    clauses = _read_clauses(sentence.lower)
+    if any(map(_forbids, clauses, (None, *clauses))):
+        return CLEAR
+    if has_marker(sentence, COMPLAINTS):
         return 0
-    if is_prohibition or is_excluding or is_lasting or has_marker(sentence, STRONG_RULES):
-        return 2
-    if has_marker(sentence, OBLIGATIONS):
-        # What a thing has to be is a wish on it; what must not be, or on all of a kind, a rule.
-        is_general = not sentence.words.isdisjoint(_UNIVERSALS)
-        is_forbidden = _MUST_NOT.search(sentence.lower) is not None
-        return 1 + (is_general or is_forbidden or begins_with(sentence.lower, OBLIGATIONS))
-    if has_marker(sentence, WEAK_RULES) or has_marker(sentence, LIMITS):
-        return 2 if sentence.first in _UNIVERSALS else 1
-    return 0
+    following = (*clauses[1:], None)
+    if any(_rules(clause, after) for clause, after in zip(clauses, following, strict=False)):
+        return CLEAR
+    return WEAK if any(has_marker(sentence, table) for table in _MAY_RULE) else 0
+
+
+_MAY_RULE = (OBLIGATIONS, WEAK_RULES, LIMITS)
+
+
+def _read_clauses(lower: str) -> list[Wording]:
+    """Split a sentence into clauses, each without what only leads to its first word."""
+    parts = (part.strip(_QUOTES) for part in _CLAUSE_END.split(lower))
+    bare = (part[lead.end() :] if (lead := _LEAD.match(part)) else part for part in parts)
+    return [wording for part in bare if (wording := read_wording(part)).words]
+
+
+def _forbids(clause: Wording, before: Wording | None) -> bool:
+    """Tell whether a clause begins with what forbids, or with what the one before leaves out."""
+    negation = _NEGATED.match(clause.lower)
+    if negation is None or has_marker(clause, _REMARKS) or negation[2] in SUBJECTS:
+        return False
+    if negation[1] not in _EXCLUSIONS:
+        return True
+    is_part = before is not None and _commands(before)
+    return is_part or _CONDUCT.search(clause.lower) is not None
+
+
+def _rules(clause: Wording, following: Wording | None) -> bool:
+    """Tell whether a clause commands what is to be done from now on."""
+    if begins_with(clause.lower, _CONDITIONS):
+        return following is not None and _commands(following)
+    is_obliging = has_marker(clause, OBLIGATIONS)
+    is_bound = is_obliging or has_marker(clause, WEAK_RULES)
+    is_about_conduct = _CONDUCT.search(clause.lower) is not None
+    is_remark = has_marker(clause, _REMARKS)
+    is_general = is_obliging and not clause.words.isdisjoint(_UNIVERSALS)
+    if (
+        (is_general and not _SUBJECT_OBLIGED.search(clause.lower))
+        or (is_bound and clause.first in _UNIVERSALS)
+        or (is_about_conduct and not is_remark and _UNWISHED.search(clause.lower))
+        or _MUST_NOT.search(clause.lower)
+    ):
+        return True
+    if is_remark or not (is_bound or _commands(clause)):
+        return False
+    return (
+        has_marker(clause, STRONG_RULES)
+        or begins_with(clause.lower, OBLIGATIONS)
+        or _ORDERED.search(clause.lower, 1) is not None
+        or (is_bound and _ORDERED_LAST.search(clause.lower) is not None)
+        or (is_about_conduct and begins_with(clause.lower, _CAUTIONS))
+    )
+
+
+def _commands(clause: Wording) -> bool:
+    return clause.first not in _STATEMENT_HEADS
 
 
 def is_corrective(sentence: Wording) -> bool:
-    """Tell whether a sentence forbids or leaves out one thing and names the other."""
-    if _EXCLUDED.search(sentence.lower) is not None or has_marker(sentence, CONTRASTS):
+    """Tell whether a sentence forbids or leaves out one thing and names the other.
+
+    Of the agent's conduct that is a rule all the same.
+    """
+    if _CONDUCT.search(sentence.lower) or has_marker(sentence, STRONG_RULES):
+        return False
+    if has_marker(sentence, CONTRASTS):
         return True
-    if not _is_prohibition(sentence):
-        return False
-    if not begins_with(sentence.lower, OBJECTIONS):
-        return False
-    clauses = _CLAUSE_END.split(_ASIDE.sub("", sentence.lower))
-    others = [read_wording(clause) for clause in clauses[1:]]
     return any(
+        map(_names_other, (_ASIDE.sub(" ", sentence.lower), *_ASIDE.findall(sentence.lower)))
+    )
+
+
+def _names_other(text: str) -> bool:
+    clauses = _read_clauses(text)
+    forbidding = list(map(_forbids, clauses, (None, *clauses)))
+    return any(forbidding) and any(
         len(clause.words) > 1
-        and clause.first not in SUBJECTS | _NEGATIONS
+        and not is_forbidding
+        and _commands(clause)
         and not begins_with(clause.lower, REASONS)
-        and clause.first not in _ALL_LEADS
-        for clause in others
+        for clause, is_forbidding in zip(clauses, forbidding, strict=True)
     )
 
 
 def reads_as_rule(text: str) -> bool:
     """Tell whether a sentence clearly reads as a rule."""
-    return rule_strength(read_wording(text)) > 1
+    return rule_strength(read_wording(text)) == CLEAR
 
 
 def is_directive(text: str) -> bool:
@@ -321,15 +388,3 @@ def is_intention(lower: str) -> bool:
     """Tell whether a sentence only announces what the agent is about to do."""
     # "Let me know" leaves it to the person.
     return lower.startswith(_INTENTIONS) and not begins_with(lower, OFFERS)
-
-
-def _is_prohibition(sentence: Wording) -> bool:
-    """Tell whether a sentence begins with what forbids or holds for good."""
-    rest = sentence.lower.lstrip("-*• \"'")
-    return (
-        sentence.first in _NEGATIONS
-        and len(sentence.words) > 2
-        and not rest.startswith((sentence.first + ",", sentence.first + "."))
-        and _split_words(rest)[1:2] != []
-        and _split_words(rest)[1].partition("'")[0] not in SUBJECTS
-    )
