@@ -366,3 +366,34 @@ def test_a_plan_takes_the_place_of_what_a_summary_left() -> None:
     steps = todo("c2", ("Write the refund notes", "completed"))
     assert open_texts(carried, go_on, *steps, assistant("They are written.")) == []
     assert open_texts(carried, go_on, *steps, *todo("c3"), assistant("All is done.")) == []
+
+
+def test_a_look_that_has_its_results_comes_no_more() -> None:
+    look = assistant("Let me read the tests of the totals.", [READ])
+    seen = tool_result("…", "c1", "read")
+    assert state_of(ASKED, look).next_step == Quote(
+        text="Let me read the tests of the totals.", by="agent"
+    )
+    assert state_of(ASKED, look, seen).next_step == Quote(text=ASKED_TEXT, by="user")
+    both = assistant("I'll round half up everywhere. Let me read the tests.", [READ])
+    step = state_of(ASKED, both, seen).next_step
+    assert step == Quote(text="I'll round half up everywhere.", by="agent")
+
+
+def test_a_command_that_failed_last_is_open_and_comes_next() -> None:
+    lint = assistant("Now let me check the style.", [("c5", "bash", {"command": "mise lint"})])
+    failed = tool_result("setup.go: returned error is bare", "c5", is_error=True)
+    state = state_of(ASKED, lint, failed)
+    assert state.next_step == Quote(text="failing: mise lint", by="call")
+    assert "failing: mise lint" in [item.text for item in state.open_items]
+    assert "failing: mise lint" not in open_texts(ASKED, lint, failed, *LOOKED)
+
+
+def test_a_report_leaves_what_says_so_in_plain_words() -> None:
+    report = (
+        "- What is the next step here?\n"
+        "- Next.js (version 15) renders them\n"
+        "- Remaining: the dates of the export\n\n"
+        "The totals are right.\nSo are the taxes.\n"
+    )
+    assert open_texts(ASKED, *LOOKED, assistant(report)) == ["Remaining: the dates of the export"]

@@ -10,7 +10,13 @@ from typing import TypeAlias
 import msgspec
 
 from ullage.core.facts.choices import Answer, Choice, Dialog, read_answers, write_answer
-from ullage.core.facts.command_runs import CommandRun, JudgedRun, read_run, summarize_runs
+from ullage.core.facts.command_runs import (
+    CommandRun,
+    JudgedRun,
+    is_looking,
+    read_run,
+    summarize_runs,
+)
 from ullage.core.facts.plan import Plan, Step, TaskList
 from ullage.core.facts.replaced import Replacement, Statements
 from ullage.core.facts.requests import OpenRequest, Request, Requests
@@ -81,6 +87,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     pending_calls: tuple[tuple[str, str], ...]
     """Calls without a result: tool and arguments in short."""
     last_call: tuple[str, str] | None
+    last_result_item: int
+    """The item of the newest result of a tool; negative where there is none."""
     last_answer: str
     last_answer_item: int
     """The item of the agent's last words; negative where it said nothing."""
@@ -103,6 +111,14 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     def failing_checks(self) -> list[CommandRun]:
         failed = [run for run in self.runs if run.is_failed and run.is_check]
         return [run for run in failed if not run.is_passed_later]
+
+    @property
+    def last_failure(self) -> CommandRun | None:
+        """The newest command, where it failed and nothing was done since."""
+        last = self.runs[-1] if self.runs else None
+        if last is None or last.n_item != self.last_result_item or is_looking(last.command):
+            return None
+        return last if last.is_failed and last.is_shell else None
 
     @property
     def last_at_ms(self) -> int | None:
@@ -148,6 +164,7 @@ class FactAccumulator(msgspec.Struct):
     last_call_item: int = -1
     """The item of the newest call that has a result."""
     last_call: Call | None = None
+    last_result_item: int = -1
     times: list[int | None] = []
     last_answer_item: int = -1
     reports: list[int] = []
@@ -386,7 +403,10 @@ class FactAccumulator(msgspec.Struct):
             run = read_run(name, shown, block, n_item) if name or shown else None
             if run is not None:
                 self.runs.append(run)
-            texts = [part.text for part in block.content if isinstance(part, Text)]
+            parts = [part for part in block.content if isinstance(part, Text)]
+            # A call that a person refused did not fail.
+            self.last_result_item = -1 if any(part.speech for part in parts) else n_item
+            texts = [part.text for part in parts]
             for text in texts:
                 self.tasks.read(text, n_item)
             self.results += texts
@@ -425,6 +445,7 @@ class FactAccumulator(msgspec.Struct):
             tasks=tuple(map(self._clean_step, self.tasks.list_steps())),
             pending_calls=tuple(map(self._shorten_call, self._list_pending())),
             last_call=self._shorten_call(self.last_call) if self.last_call else None,
+            last_result_item=self.last_result_item,
             last_answer=self.dialog.own_words,
             last_answer_item=self.last_answer_item,
             is_turn_ended=is_ended,

@@ -15,12 +15,22 @@ from ullage.core.facts.plan import Step
 from ullage.core.facts.requests import Request, is_bare, read_approved
 from ullage.core.facts.settled import CHOSEN
 from ullage.core.facts.thread import TOPIC_CHARS
-from ullage.core.text.prose import cut_sentences, gist, remove_bold
+from ullage.core.text.prose import count_letters, cut_sentences, gist, remove_bold
 from ullage.core.text.questions import find_last_question
 from ullage.core.text.sentences import Sentence, find_open_points, leave_out_quoted_words
-from ullage.core.text.wording import OPEN_POINTS, is_intention, is_phrase_in, read_wording
+from ullage.core.text.word_lists import QUESTION_MARKS
+from ullage.core.text.wording import (
+    DONE,
+    INSPECTING,
+    OPEN_POINTS,
+    begins_with,
+    has_marker,
+    is_intention,
+    is_phrase_in,
+    read_wording,
+)
 
-Source: TypeAlias = Literal["user", "agent", "plan"]
+Source: TypeAlias = Literal["user", "agent", "plan", "call"]
 OpenState: TypeAlias = Literal["asked", "in progress", "planned", "failing", "question", "said"]
 _MAX_QUOTE_CHARS = 240
 _MIN_QUOTE_CHARS = 40
@@ -41,6 +51,8 @@ _AFTER = "after: "
 """Before the request that a short one followed."""
 _MIN_AFTER_CHARS = 30
 """Fewer of it say too little; chosen."""
+_NAME = re.compile(r"\w+(?:[._]\w+)+")
+"""A name that is written as one word: what its parts say, such as `Next.js`, it does not."""
 _CLAUSE_END = re.compile(r"[,;:，；：、](?:\s|(?<=[，；：、]))|\s[–—-]\s")
 
 
@@ -93,7 +105,8 @@ def read_task_state(facts: Facts) -> TaskState:
 def _list_at_hand(turns: Sequence[Request]) -> list[Request]:
     """List the requests that are open; a yes goes on with the task that was named before."""
     at_hand = [turn for turn in turns if turn.is_open]
-    if not at_hand or not all(turn.is_nod and not turn.names_task for turn in at_hand):
+    goes_on = [turn.is_bare and (turn.is_nod or turn.reply) for turn in at_hand]
+    if not at_hand or not all(goes_on) or any(turn.names_task for turn in at_hand):
         return at_hand
     before = [turn for turn in turns if turn.names_task and turn.n_item < at_hand[0].n_item]
     resumed = (msgspec.structs.replace(turn, fate="in progress") for turn in before[-1:])
@@ -180,12 +193,17 @@ def _find_next_step(facts: Facts, open_requests: Sequence[Request], question: st
     if facts.is_turn_ended:
         return None if question else _find_offered_step(facts)
     asked_at = open_requests[-1].n_item if open_requests else -1
+    failure = facts.last_failure
+    if failure is not None and failure.n_item > max(facts.last_answer_item, asked_at):
+        return Quote(text=FAILING + failure.failure, by="call")
     active = [step.text for step in facts.plan if step.state == "in progress"]
     if active and facts.plan_item > max(facts.last_answer_item, asked_at):
         return Quote(text=gist(active[0], _MAX_QUOTE_CHARS), by="plan")
     is_begun = bool(open_requests) and open_requests[-1].fate == "in progress"
     if facts.is_announced and facts.last_answer_item > asked_at:
-        return Quote(text=_quote_end(facts.last_answer), by="agent")
+        is_seen = facts.last_result_item > facts.last_answer_item and not facts.pending_calls
+        if announced := _quote_end(facts.last_answer, is_seen=is_seen):
+            return Quote(text=announced, by="agent")
     if active and is_begun:
         return Quote(text=gist(active[0], _MAX_QUOTE_CHARS), by="plan")
     said = [request for request in open_requests if not request.is_bare] or open_requests
@@ -209,12 +227,24 @@ def _find_offered_step(facts: Facts) -> Quote | None:
     return None
 
 
-def _quote_end(said: str) -> str:
-    """Quote what an agent's words announce at their end, else the sentences that they end with."""
-    pieces = [piece.text for piece in cut_sentences(remove_bold(said))]
-    announced = [at for at, text in enumerate(pieces) if is_intention(read_wording(text).lower)]
+def _quote_end(said: str, *, is_seen: bool) -> str:
+    """Quote what an agent's words announce at their end, else the sentences that they end with.
+
+    A look that has its results (`is_seen`) comes no more: what was said before it does, unless that
+    is a report.
+    """
+    pieces = [piece.text for piece in cut_sentences(remove_bold(said)) if count_letters(piece.text)]
+    wordings = [read_wording(text) for text in pieces]
+    is_report = [has_marker(wording, DONE) for wording in wordings]
+    if is_seen and wordings and has_marker(wordings[-1], INSPECTING):
+        pieces, wordings = pieces[:-1], wordings[:-1]
+        if not pieces or is_report[len(pieces) - 1]:
+            return ""
+    announced = [at for at, wording in enumerate(wordings) if is_intention(wording.lower)]
     start = announced[-1] if announced else len(pieces) - 1
     while start > 0 and len(" ".join(pieces[start:])) < _MIN_QUOTE_CHARS:
+        if is_report[start - 1]:
+            break
         start -= 1
     return gist(" ".join(pieces[start:]), _MAX_QUOTE_CHARS)
 
@@ -252,7 +282,8 @@ def _list_all_open(
     facts: Facts, open_requests: Sequence[Request], question: str
 ) -> Iterator[OpenItem]:
     for request in open_requests:
-        if not request.is_bare or request.reply or len(open_requests) == 1:
+        is_told = not request.is_bare or request.names_task or CHOSEN in request.reply
+        if is_told or len(open_requests) == 1:
             state: OpenState = "asked" if request.fate == "asked" else "in progress"
             text = _tell(request) if request.is_bare else request.ask or request.prose
             yield OpenItem(text=text, state=state, n_item=request.n_item)
@@ -265,6 +296,9 @@ def _list_all_open(
     for run in facts.failing_checks:
         if run.n_item > begin:
             yield OpenItem(text=f"{FAILING}{run.failure}", state="failing", n_item=run.n_item)
+    if facts.last_failure is not None and not facts.last_failure.is_check:
+        text = FAILING + facts.last_failure.failure
+        yield OpenItem(text=text, state="failing", n_item=facts.last_failure.n_item)
     if question:
         yield OpenItem(text=question, state="question", n_item=facts.last_answer_item)
     for sentence in _list_said_open(facts):
@@ -305,7 +339,14 @@ def _find_last_list(facts: Facts, points: Sequence[Sentence]) -> int:
 
 def _names_work(sentence: Sentence) -> bool:
     """Tell whether a sentence says what is left rather than announces a list of that."""
-    wording, text = sentence.wording, sentence.text
+    wording, text = sentence.wording, sentence.text.rstrip("*_`) ")
+    if text.endswith(QUESTION_MARKS):
+        return False
+    if has_marker(wording, OPEN_POINTS) and not sentence.is_user:
+        named = read_wording(_NAME.sub("…", text))
+        is_begun = not wording.is_unspaced or begins_with(text, OPEN_POINTS)
+        if not is_begun or not has_marker(named, OPEN_POINTS):
+            return False
     words = [] if sentence.is_user else sorted(wording.marked & OPEN_POINTS.words)
     if words and not is_phrase_in(wording, OPEN_POINTS):
         # "Remaining: …" says what is left, "what to do next" hardly.
@@ -313,4 +354,4 @@ def _names_work(sentence: Sentence) -> bool:
         if begin.isdisjoint(words):
             return False
     is_long = wording.is_unspaced or len(wording.words) >= _MIN_POINT_WORDS
-    return is_long and not text.rstrip("*_ ").endswith((":", "："))
+    return is_long and not text.endswith((":", "："))

@@ -3,7 +3,13 @@
 import re
 from collections.abc import Sequence
 
-from ullage.core.text.prose import count_letters, gist, remove_bold, split_sentences
+from ullage.core.text.prose import (
+    count_letters,
+    gist,
+    remove_bold,
+    remove_list_mark,
+    split_sentences,
+)
 from ullage.core.text.word_lists import QUESTION_MARKS
 
 _TAIL_CHARS = 2000
@@ -21,7 +27,8 @@ OPTION = re.compile(
 
 def find_last_question(answer: str) -> str:
     """Find the question that an answer ends with; empty where it asks nothing."""
-    return gist(find_question(list_last_sentences(answer)), _MAX_QUESTION_CHARS)
+    question = find_question(list_last_sentences(answer))
+    return gist(remove_list_mark(question), _MAX_QUESTION_CHARS)
 
 
 def list_last_sentences(answer: str) -> list[str]:

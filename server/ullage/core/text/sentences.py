@@ -159,7 +159,8 @@ def read_agent_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
         kind = _agent_kind(wording)
         if under is not None and piece.is_listed and not piece.is_heading and kind != "question":
             kind = under
-        if piece.is_heading and kind != "choice" and not any(char.isdigit() for char in words):
+        has_figure = kind != "open" and any(char.isdigit() for char in words)
+        if piece.is_heading and kind != "choice" and not has_figure:
             continue
         sentence = Sentence(
             text=words,
