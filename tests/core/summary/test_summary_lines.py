@@ -127,10 +127,13 @@ def test_code_and_torn_lines_are_no_data() -> None:
     assert not any(code in shown for code in ("import", "const", "return", "| a1000"))
 
 
-def test_what_was_in_progress_is_history_once_work_went_on() -> None:
+def test_what_was_in_progress_is_past_once_a_person_spoke() -> None:
     earlier = "## Goal\nPort the page\n\n## Current Work\nThe header was being moved to its file.\n"
+    moved = "The header was being moved to its file."
     lines = sections_of([summary(earlier), user("And the footer?"), assistant("It is done too.")])
     assert lines["In progress"] == ()
-    assert "The header was being moved to its file." in lines["Work completed"]
+    assert moved not in lines["Work completed"]
+    went_on = sections_of([summary(earlier), assistant("I go on with the header.")])
+    assert moved in went_on["In progress"]
     alone = sections_of([summary(earlier)])
     assert alone["In progress"] == ("The header was being moved to its file.",)

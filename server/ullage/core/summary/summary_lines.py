@@ -22,7 +22,7 @@ from ullage.core.facts.summary_sections import (
 )
 from ullage.core.facts.task_state import WAITING, read_task_state
 from ullage.core.text import identifiers, wording
-from ullage.core.text.prose import cut_sentences, gist, remove_bold
+from ullage.core.text.prose import cut_sentences, gist, is_sentence, remove_bold
 from ullage.core.text.quoting import one_line
 from ullage.core.text.sentences import Sentence
 from ullage.core.transcript.context import ContextItem
@@ -34,7 +34,14 @@ from ullage.core.transcript.context import ContextItem
 ESSENTIAL = 850.0
 """Priority from which a line is dropped only when nothing else is left to drop."""
 RUNNING = "running when cut off: "
+_MAX_GOAL_CHARS = 500
 _MAX_ASK_CHARS = 280
+_COLUMNS = " " * 3
+"""What stands between the columns of a program's output."""
+_MAX_PAST_ASK_CHARS = 200
+"""Of a request that was answered before the task at hand; chosen."""
+_MIN_ASKED_EXACT = 1.0
+"""How exact a sentence beside those that a request is told with must be; tried on sessions."""
 _MAX_OUTCOME_CHARS = 220
 _MAX_LAST_OUTCOME_CHARS = 420
 _MAX_DIAGNOSIS_CHARS = 160
@@ -49,8 +56,6 @@ _MIN_REMARK_EXACT = 1.5
 _MIN_LAST_EXACT = 3.0
 """How exact a remark in the midst of the work must be to be worth a line; tried on sessions."""
 _FORMER = 1_000_000
-_HISTORY = 10_000
-"""Puts what was in progress once behind what was completed by then."""
 _ANSWER_OFFSET = 1e-7
 """Puts an answer right behind its request, before what else was told."""
 _CARRIED_PRIORITY = {
@@ -115,17 +120,18 @@ def _count_words(facts: Facts) -> Counter[str]:
 
 
 def _list_carried(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
-    """Carry an earlier summary on; what was in progress then is history once work went on."""
+    """Carry an earlier summary on; what was in progress then is past once a person spoke."""
     touched = {touch.path for touch in facts.files}
     passed = {run.key for run in facts.runs if not run.is_failed}
     is_alone = len(facts.previous) == facts.n_items
+    summarized_at = max(facts.summary_items, default=-1)
+    is_same_turn = all(turn.n_item <= summarized_at for turn in facts.turns)
     for at, summary in enumerate(facts.previous):
         is_last = summary is facts.previous[-1]
         for name, points in summary.lines.items():
-            section = COMPLETED if name == PROGRESS and not is_alone else name
-            is_past = name in (NEXT, PROGRESS) and not is_alone
-            # What other agents were at tells more than a step of a plan.
-            if is_past and (name == NEXT or summary.is_ours or not is_last):
+            # A step of our own plan may be done since; what another was at tells more.
+            is_kept = is_last and is_same_turn and not summary.is_ours
+            if not is_alone and (name == NEXT or (name == PROGRESS and not is_kept)):
                 continue
             low, high = _CARRIED_PRIORITY[name]
             for n_point, old_point in enumerate(points):
@@ -138,8 +144,7 @@ def _list_carried(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
                 elif name == COMPLETED:
                     priority += 0.6 * _rate_told(point, counts)
                 order = n_point - _FORMER * (len(facts.previous) - at)
-                order += _HISTORY if section != name else 0
-                yield Line(section=section, text=point, priority=priority, order=order)
+                yield Line(section=name, text=point, priority=priority, order=order)
 
 
 def _bring_up_to_date(section: str, point: str, touched: set[str], passed: set[str]) -> str:
@@ -162,24 +167,36 @@ def _list_goals(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
     """Give the goal and every request in short that is not open any more."""
     asked = facts.requests
     has_goal = bool(facts.previous_lines(GOAL))
+    tasks = [turn for turn in asked if turn.names_task] or list(asked)
+    shown: dict[int, str] = {}
     for turn in asked:
-        is_goal = not has_goal and turn is asked[0]
+        is_goal = not has_goal and turn is tasks[0]
+        is_past = bool(tasks) and turn.n_item < tasks[-1].n_item
+        n_chars = _MAX_PAST_ASK_CHARS if is_past and not turn.is_open else _MAX_ASK_CHARS
+        text = shown[turn.n_item] = gist(turn.ask, _MAX_GOAL_CHARS if is_goal else n_chars)
         if is_goal:
             mark = OPEN_REQUEST if _is_only_open(facts) else ""
-            yield Line(
-                section=GOAL, text=mark + gist(turn.ask, 500), priority=960, order=turn.n_item
-            )
-        elif not turn.is_open and not _is_mere_reply(turn):
+            yield Line(section=GOAL, text=mark + text, priority=960, order=turn.n_item)
+        elif not turn.is_open and (not _is_mere_reply(turn) or turn.n_item < tasks[0].n_item):
             age = (facts.n_items - turn.n_item) / max(1, facts.n_items)
-            text = gist(turn.ask, _MAX_ASK_CHARS)
             priority = (520 + _rate_told(text, counts) - 80 * age) / (1 + len(text) / 2500)
             text = (ASKED if turn.fate == "answered" else REPLACED) + text
             yield Line(section=GOAL, text=text, priority=priority, order=_FORMER + turn.n_item)
-    shown = {turn.n_item: gist(turn.ask, _MAX_ASK_CHARS) for turn in asked}
+    told = {turn.n_item for turn in asked if turn.is_open or turn in (*tasks[:1], *tasks[-1:])}
     for at, sentence in enumerate(facts.sentences):
         if not sentence.is_user or sentence.kind in ("rule", "choice"):
             continue
         if sentence.text in shown.get(sentence.n_item, "") or len(sentence.text) < 12:
+            continue
+        # Of a long document the rest is told where it is the task.
+        is_told = (
+            sentence.n_item in told
+            if sentence.is_bulk
+            else identifiers.score_identifiers(sentence.text) >= _MIN_ASKED_EXACT
+            and is_sentence(sentence.text)
+            and _COLUMNS not in sentence.text
+        )
+        if not is_told:
             continue
         priority = 430.0 + _rate_told(sentence.text, counts)
         if sentence.is_bulk:
