@@ -39,6 +39,7 @@ def replies(answer: str, reply: str) -> list[str]:
         ),
         (MENU, "2번이요. 나머지는 다음에 합니다", "Retry of uploads (chosen: 2번이요."),
         ("[CR] Code review\n[DS] Write the story\n\nType a command.", "CR", "Code review (chosen"),
+        (MENU, "do 1 and 3", "The CSV importer; Dark mode (chosen: do 1 and 3"),
         (TWICE, "Q1: B, Q2: A", "1. every row; 2. as shown (chosen: Q1: B, Q2: A)"),
     ],
 )
@@ -104,6 +105,37 @@ def test_an_objection_stands_with_what_it_is_against(reply: str) -> None:
     assert replies("I put the helpers into lib/. Shall I go on so?", reply) == [
         f"{reply} (against: I put the helpers into lib/. Shall I go on so?)"
     ]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "1. that one reads commas alone\n2. it is slow",
+        "for 2: as far as I remember it was about uploads that never end, and not about their size",
+        "what about 1 and 3?",
+    ],
+)
+def test_what_speaks_of_the_points_picks_none(reply: str) -> None:
+    assert not [text for text in replies(MENU, reply) if "(chosen: " in text]
+
+
+def test_a_label_of_two_lists_is_read_by_the_words_beside_it() -> None:
+    asked = (
+        "1. Sort the rows\n2. Hide the totals\n\nI see:\n\n1. Slow page\n2. Wrong unit\n\nWhich?"
+    )
+    (choice,) = replies(asked, "2, hide the totals")
+    assert choice.startswith("Hide the totals (chosen: ")
+
+
+@pytest.mark.parametrize("reply", ["stop", "wait"])
+def test_a_bare_stop_says_not_what_shall_be(reply: str) -> None:
+    assert replies("I'll write the importer now:", reply) == []
+
+
+@pytest.mark.parametrize("is_settled", [True, False])
+def test_a_figure_answers_a_question_for_a_thing(is_settled: bool) -> None:
+    question = "How long do they live?" if is_settled else "Want me to go on?"
+    assert bool(replies(question, "the other team has #37 as a draft")) is is_settled
 
 
 def test_an_answer_to_a_question_tool_stands_with_its_question() -> None:
@@ -219,10 +251,16 @@ def test_an_agents_way_is_taken_once_it_acts(speaks: bool) -> None:
         "I'll plan the second page instead.",
         "I'll run it as a quick test rather than guess.",
         "Research/decisions: `docs/plan.md`",
+        "I'll add a check that helps to skip what exists.",
     ],
 )
 def test_an_announcement_is_no_choice(said: str) -> None:
     assert choices(assistant(said, [("c1", "edit", {"path": "a.py"})])) == []
+
+
+@pytest.mark.parametrize("heading", ["What the last decision of the hook rests on", "Decision"])
+def test_points_of_what_is_called_a_decision_are_none(heading: str) -> None:
+    assert choices(assistant(f"## {heading}\n- Files of the last run.\n- New files.")) == []
 
 
 def test_the_reasons_below_a_decision_are_none_themselves() -> None:

@@ -15,7 +15,6 @@ def settled(*talk: ContextItem) -> list[str]:
     "said",
     [
         "the labels must end at the first comma",
-        "a load of tabs is overkill",
         "skip the animation",
         "Der Rand soll dünner sein",
         "El título debe ir en negrita",
@@ -91,6 +90,11 @@ def test_what_an_agent_calls_a_decision_is_one(said: str) -> None:
 )
 def test_a_next_action_is_no_decision(said: str) -> None:
     assert settled(user("Build the price list."), assistant(said)) == []
+
+
+def test_a_report_that_a_person_shows_is_no_decision() -> None:
+    said = "The export walks each page, instead of the index, no page is left out. " * 5
+    assert settled(user("Build the price list."), assistant("It is drawn."), user(said)) == []
 
 
 def test_a_question_that_is_asked_again_was_not_answered() -> None:

@@ -13,15 +13,15 @@ from ullage.core.facts.settled import AGAINST, APPROVED, APPROVES, CHOSEN, IN_RE
 from ullage.core.text.prose import gist, remove_bold, remove_list_mark
 from ullage.core.text.questions import OPTION, find_question, list_last_sentences
 from ullage.core.text.sentences import Sentence, count_shared_words, count_telling_words
-from ullage.core.text.word_lists import word_list
+from ullage.core.text.word_lists import QUESTION_MARKS, word_list
 from ullage.core.text.wording import (
     OBJECTIONS,
     QUESTION_WORDS,
     RESOLVES,
-    WISHES,
     begins_with,
     has_marker,
     is_corrective,
+    read_wording,
 )
 from ullage.core.transcript.entries import Text, ToolResult
 
@@ -30,8 +30,8 @@ _SHORT_CHARS = 60
 """What is shorter says too little without what it answers; chosen."""
 _MAX_REPLY_CHARS = 600
 """A longer message is more than a reply; chosen."""
-_MAX_FEEDBACK_CHARS = 1200
-"""A longer message asks for something new; chosen."""
+_MAX_FEEDBACK_CHARS = 300
+"""A longer message asks for something new, or shows what another wrote; tried on sessions."""
 _BRIEF_CHARS = 20
 _PICK_WORDS = 4
 """A label stands anywhere in a clause of no more words, else first; chosen."""
@@ -56,6 +56,9 @@ _LABEL = re.compile(r"[A-Za-z]{1,3}(?!\w)|\d{1,2}(?![A-Za-z0-9])")
 """A label, with or without the ending that a language puts to it."""
 _PAIR = re.compile(r"(?<!\w)[A-Za-z]{0,8}(\d{1,2})\s{0,2}[:：=.)-]\s{0,2}([A-Za-z])(?!\w)")
 """An answer to a numbered question by a letter, such as `Q1: A`."""
+_NUMBER = re.compile(r"(?<![\w.-])\d{1,2}(?![\w-]|\.\d)")
+_NUMBERED = re.compile(r"^\s{0,4}\d{1,2}[.)]\s", re.MULTILINE)
+"""A line of a message that answers point by point."""
 _FIGURE = re.compile(r"(?<!\w)(?:\d|[A-Z]{1,5}-?\d)")
 """A figure, or a name with one."""
 _Options = dict[str, str]
@@ -92,14 +95,15 @@ class Dialog(msgspec.Struct):
         self.lists = _list_options(self.answer)
         if self.lists:
             self.earlier = [*self.earlier[1 - _MAX_LISTS :], self.lists]
-        if not self.answer or len(prose) > _MAX_REPLY_CHARS:
+        is_long = len(prose) > _MAX_REPLY_CHARS
+        if not self.answer or is_long or begins_with(prose, QUESTION_WORDS):
             return ""
         proposed = list_last_sentences(self.own_words)
         question = find_question(proposed)
         if picked := self._read_pick(prose, question):
             return picked
         is_asking = bool(sentences) and sentences[0].kind == "question"
-        if not proposed or is_asking or begins_with(prose, QUESTION_WORDS):
+        if not proposed or is_asking:
             return ""
         return self._read_words(prose, sentences, proposed, question)
 
@@ -113,8 +117,9 @@ class Dialog(msgspec.Struct):
         reply = gist(prose, _MAX_TEXT_CHARS)
         if begins_with(prose, OBJECTIONS):
             if question or len(reply) <= 2 * _SHORT_CHARS:
-                return f"{reply}{AGAINST}{asked})"
-            return reply if n_shared else ""
+                is_said = bool(question) or count_telling_words(reply) >= _MIN_SHARED
+                return f"{reply}{AGAINST}{asked})" if is_said else ""
+            return reply if n_shared >= _MIN_SHARED else ""
         if _approves(prose, is_asked=bool(question), n_shared=n_shared):
             self.is_tentative = True
             is_clear = bool(question) or len(prose.split()) <= _FEW_WORDS
@@ -123,8 +128,13 @@ class Dialog(msgspec.Struct):
         asks_back = bool(sentences) and sentences[-1].kind == "question"
         if not is_last or asks_back or len(prose) >= _MAX_TEXT_CHARS:
             return ""
-        # A figure or a name with one answers a question, in whatever words.
-        has_figure = len(prose) <= 2 * _SHORT_CHARS and _FIGURE.search(reply) is not None
+        # A figure or a name with one answers a question for a thing, in whatever words.
+        words = read_wording(question)
+        has_figure = (
+            (words.is_unspaced or not words.words.isdisjoint(QUESTION_WORDS.words))
+            and len(prose) <= 2 * _SHORT_CHARS
+            and _FIGURE.search(reply) is not None
+        )
         is_taken_up = has_figure or n_shared >= _MIN_SHARED or _says_way(sentences)
         self.is_tentative = not is_taken_up
         return f"{reply}{IN_REPLY}{asked})" if is_taken_up or _is_brief(prose) else ""
@@ -153,21 +163,30 @@ class Dialog(msgspec.Struct):
         pairs: list[tuple[str, str]] = _PAIR.findall(prose[:_MAX_TEXT_CHARS])
         if len(pairs) > 1:
             return self._read_pairs(pairs, prose)
-        words = _CLAUSE_END.split(prose, maxsplit=1)[0].split() if self.lists else []
+        if len(_NUMBERED.findall(prose)) > 1:
+            return ""
+        clause = _CLAUSE_END.split(prose, maxsplit=1)[0] if self.lists else ""
+        words = clause.split()
         if len(prose) > _SHORT_CHARS:
-            # What is more than a label has to end its clause with it.
-            words = words[-1:] if len(words) < _PICK_WORDS else []
-        for word in words if len(words) <= _PICK_WORDS else words[:1]:
-            found = _LABEL.match(word.strip("()[]#*`\"'"))
-            label = found[0].upper() if found else ""
-            is_bare = len(words) < 3 and word == words[-1]
-            option = next(
-                (options[label] for options in reversed(self.lists) if label in options), ""
-            )
-            if option and (label.isdecimal() or is_bare):
-                asked = f"; asked: {gist(question, _MAX_TEXT_CHARS)}" if question else ""
-                return f"{option}{CHOSEN}{gist(prose, _MAX_TEXT_CHARS)}{asked})"
-        return ""
+            # What is more than a label has to end its clause with it, and to say so of no point.
+            is_point = prose[len(clause) :].startswith((":", "："))
+            words = [] if is_point or len(words) >= _PICK_WORDS else words[-1:]
+        elif len(labels := _NUMBER.findall(prose)) > 1 and not prose.endswith(QUESTION_MARKS):
+            words = labels[:_PICK_WORDS]
+        picked = [self._find_option(word, words, prose) for word in words[:_PICK_WORDS]]
+        options = "; ".join(dict.fromkeys(filter(None, picked)))
+        asked = f"; asked: {gist(question, _MAX_TEXT_CHARS)}" if question else ""
+        return f"{options}{CHOSEN}{gist(prose, _MAX_TEXT_CHARS)}{asked})" if options else ""
+
+    def _find_option(self, word: str, words: Sequence[str], prose: str) -> str:
+        """Give the option that a word names: of several lists, that whose words are taken up."""
+        match = _LABEL.match(word.strip("()[]#*`\"'"))
+        label = match[0].upper() if match else ""
+        is_bare = len(words) < _MIN_TELLING and word == words[-1]
+        if not label.isdecimal() and not is_bare:
+            return ""
+        named = [options[label] for options in reversed(self.lists) if label in options]
+        return max(named, key=lambda option: count_shared_words(option, prose), default="")
 
     def _read_pairs(self, pairs: Sequence[tuple[str, str]], prose: str) -> str:
         """Give the options that a message picks for several numbered questions."""
@@ -246,15 +265,9 @@ def _approves(prose: str, *, is_asked: bool, n_shared: int) -> bool:
 
 
 def _says_way(sentences: Sequence[Sentence]) -> bool:
-    """Tell whether a message begins with what its writer wants or is going to do."""
-    is_plain = bool(sentences) and sentences[0].kind == "statement"
-    first = sentences[0].wording if is_plain else None
-    return (
-        first is not None
-        and not first.is_unspaced
-        and first.words.isdisjoint(QUESTION_WORDS.words)
-        and (has_marker(first, RESOLVES) or has_marker(first, WISHES))
-    )
+    """Tell whether a message begins with what its writer is going to do, or they both."""
+    first = sentences[0].wording if sentences and sentences[0].kind == "statement" else None
+    return first is not None and not first.is_unspaced and has_marker(first, RESOLVES)
 
 
 def _is_brief(prose: str) -> bool:

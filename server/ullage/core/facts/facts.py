@@ -34,6 +34,7 @@ from ullage.core.text.prose import (
 from ullage.core.text.quotations import mark_pasted, read_own_words
 from ullage.core.text.sentences import (
     Sentence,
+    count_telling_words,
     read_agent_sentences,
     read_user_sentences,
 )
@@ -47,6 +48,8 @@ _MAX_PASTED_CHARS = 200
 """Of a message that only quotes, to name it; chosen."""
 _MAX_REPLY_CHARS = 100
 """A reply of more may ask for something too; chosen."""
+_MIN_TELLING = 2
+"""Words of a refusal that says more than to stop; chosen."""
 _MIN_ECHO_CHARS = 30
 """A shorter line may say the same as the agent by itself; chosen."""
 _MASKED = re.compile(r"\[REDACTED:[^\]]*\]")
@@ -264,10 +267,12 @@ class FactAccumulator(msgspec.Struct):
 
     def _read_answer(self, answer: Answer, item: ContextItem, n_item: int) -> None:
         said = read_user_sentences(answer.text, n_item)
-        if not answer.question and all(s.kind in ("question", "rule") for s in said):
+        is_other = all(sentence.kind in ("question", "rule") for sentence in said)
+        if not answer.question and (is_other or count_telling_words(answer.text) < _MIN_TELLING):
             return
         held = self.calls.get(answer.call_id)
-        call = ": ".join(self._shorten_call(held[0])) if held is not None else ""
+        title = read_plan_title(held[0][0]) if held is not None else ""
+        call = title or (": ".join(self._shorten_call(held[0])) if held is not None else "")
         self._add_choice(self.clean(write_answer(answer, call)), item, n_item)
 
     def _drop_echo(self, prose: str) -> str:

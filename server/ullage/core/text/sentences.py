@@ -17,6 +17,7 @@ from ullage.core.text.wording import (
     COMPLAINTS,
     CONTRASTS,
     DECISION_HEADINGS,
+    DECISION_LABELS,
     DEFERRALS,
     DONE,
     FINDINGS,
@@ -45,6 +46,13 @@ Kind: TypeAlias = Literal[
 
 _WAYS: tuple[Kind, ...] = ("choice", "intent")
 """A way that is taken, and one that an agent takes if it then acts."""
+_TAKES = rf"(?:{'|'.join(map(re.escape, list_entries('choices')))})(?!\w)"
+_RESOLVES = list_entries("resolves")
+_TAKING = re.compile(
+    rf"(?<!\w)(?:{'|'.join(map(re.escape, _RESOLVES))})\s+(?:\w+\s+)?{_TAKES}|"
+    rf"(?<!\w)(?:{'|'.join(re.escape(words) for words in _RESOLVES if re.search(_TAKES, words))})"
+)
+"""Whoever says that they take a way: "let me also skip", "I decided"."""
 _CONTRAST = re.compile(
     rf"(?<!\w)(?:{'|'.join(map(re.escape, list_entries('contrasts')))})(?!\w)|"
     + "|".join(map(re.escape, list_entries("contrasts", has_spaces=False)))
@@ -188,7 +196,7 @@ def _user_kind(piece: RawSentence, wording: Wording, strength: int) -> Kind:
         return "question"
     if piece.is_heading:
         return "statement"
-    if _takes_way(wording) or _is_labelled(wording):
+    if _is_labelled(wording):
         return "choice"
     if has_marker(wording, DEFERRALS):
         return "open"
@@ -202,7 +210,7 @@ _WISH = re.compile(
     rf"(?<!\w)(?:{'|'.join(map(re.escape, list_entries('wishes') + list_entries('obligations')))})"
     r"(?!\w)"
 )
-_NEAR_WORDS = 2
+_NEAR_WORDS = 3
 """Words before such a word among which a pronoun is its subject; chosen."""
 
 
@@ -234,7 +242,8 @@ def _is_labelled(wording: Wording) -> bool:
     """Tell whether the words before a colon call what follows a decision."""
     label, colon, rest = wording.lower.partition(":")
     is_label = bool(colon) and len(rest.split()) > 1 and len(label.split()) <= _LABEL_WORDS
-    return is_label and has_marker(read_wording(label), DECISION_HEADINGS)
+    tables = (DECISION_HEADINGS, DECISION_LABELS)
+    return is_label and any(has_marker(read_wording(label), table) for table in tables)
 
 
 def _way_kind(wording: Wording) -> Kind | None:
@@ -245,7 +254,8 @@ def _way_kind(wording: Wording) -> Kind | None:
         return None
     contrast = _CONTRAST.search(wording.lower)
     if contrast is None:
-        return None if has_marker(wording, INSPECTING) else "intent"
+        is_taken = wording.is_unspaced or _TAKING.search(wording.lower) is not None
+        return "intent" if is_taken and not has_marker(wording, INSPECTING) else None
     way, other = wording.lower[: contrast.start()], wording.lower[contrast.end() :].strip(" .!:*")
     is_look = has_marker(read_wording(way.strip() or other), INSPECTING)
     return "choice" if other and not is_look else None
@@ -287,7 +297,7 @@ def _list_kind(piece: RawSentence, wording: Wording, under: Kind | None) -> Kind
         return "rule"
     if has_marker(wording, OPEN_POINTS):
         return "open"
-    if has_marker(wording, DECISION_HEADINGS):
+    if has_marker(wording, DECISION_HEADINGS) and len(wording.words) <= _LABEL_WORDS:
         # Below one that says itself what was decided stand its reasons.
         return None if _is_labelled(wording) else "choice"
     return "done" if has_marker(wording, DONE) else None

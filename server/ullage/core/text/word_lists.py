@@ -26,7 +26,7 @@ Table: TypeAlias = Literal[
     "conduct", "cautions", "orders", "conditions",
     "reproaches", "speaking", "statement_heads", "tongues",
     "complaints", "negations", "exclusions", "reversals", "choices", "contrasts", "wishes",
-    "resolves", "inspecting", "decision_headings", "approvals", "nods",
+    "resolves", "inspecting", "decision_headings", "decision_labels", "approvals", "nods",
     "objections", "offers", "reasons", "open_points", "deferrals", "done",
     "findings", "dead_ends", "intentions", "empty_stems", "doing_stems", "abbreviations",
     "universals", "relatives", "undecided", "own_facts", "lead_ins", "locations", "momentary",

@@ -163,6 +163,7 @@ OFFERS = word_list("offers")
 OBJECTIONS = word_list("objections")
 INSPECTING = word_list("inspecting")
 DECISION_HEADINGS = word_list("decision_headings")
+DECISION_LABELS = word_list("decision_labels")
 REASONS = word_list("reasons")
 QUESTION_WORDS = word_list("question_words")
 OPEN_POINTS = word_list("open_points")
@@ -173,7 +174,9 @@ FINDINGS = word_list("findings")
 DEAD_ENDS = word_list("dead_ends")
 MOMENTARY = word_list("momentary")
 LESSONS = word_list("lessons")
-AGENT_MARKERS = join_lists(CHOICES, CONTRASTS, DECISION_HEADINGS, OPEN_POINTS, DONE, FINDINGS)
+AGENT_MARKERS = join_lists(
+    CHOICES, CONTRASTS, DECISION_HEADINGS, DECISION_LABELS, OPEN_POINTS, DONE, FINDINGS
+)
 """What an agent's sentence must have to be anything but a remark."""
 _MARKED = frozenset(word for table in TABLES for word in join_lists(word_list(table)).words)
 """The words of all tables, and those that their phrases begin with."""
