@@ -287,3 +287,8 @@ def test_what_is_asked_beside_an_approval_is_open() -> None:
     facts = collect_facts(numbered(talk))
     assert facts.choices[0].text.startswith("Two weeks, Tokyo first. Does that fit?")
     assert "What are the visa requirements?" in facts.turns[-1].ask
+
+
+def test_a_pick_that_rules_something_too_stands_with_its_option() -> None:
+    (choice,) = replies(MENU, "1. never run the slow checks for it, though")
+    assert choice.startswith("The CSV importer (chosen: ")

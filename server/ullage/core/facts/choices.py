@@ -61,6 +61,8 @@ _NUMBERED = re.compile(r"^\s{0,4}\d{1,2}[.)]\s", re.MULTILINE)
 """A line of a message that answers point by point."""
 _FIGURE = re.compile(r"(?<!\w)(?:\d|[A-Z]{1,5}-?\d)")
 """A figure, or a name with one."""
+_SAID = ("statement", "wish", "choice")
+"""Kinds of what is neither asked nor ruled nor put off."""
 _Options = dict[str, str]
 
 
@@ -102,10 +104,13 @@ class Dialog(msgspec.Struct):
         question = find_question(proposed)
         if picked := self._read_pick(prose, question):
             return picked
-        is_asking = bool(sentences) and sentences[0].kind == "question"
-        if not proposed or is_asking:
+        # What rules the agent's conduct stands among the rules; the rest may settle something.
+        rest = tuple(s for s in sentences if s.kind != "rule")
+        said = prose if len(rest) == len(sentences) else " ".join(s.text for s in rest)
+        is_asking = bool(rest) and rest[0].kind == "question"
+        if not said or not proposed or is_asking:
             return ""
-        return self._read_words(prose, sentences, proposed, question)
+        return self._read_words(said, rest, proposed, question)
 
     def _read_words(
         self, prose: str, sentences: Sequence[Sentence], proposed: Sequence[str], question: str
@@ -266,7 +271,7 @@ def _approves(prose: str, *, is_asked: bool, n_shared: int) -> bool:
 
 def _says_way(sentences: Sequence[Sentence]) -> bool:
     """Tell whether a message begins with what its writer is going to do, or they both."""
-    first = sentences[0].wording if sentences and sentences[0].kind == "statement" else None
+    first = sentences[0].wording if sentences and sentences[0].kind in _SAID else None
     return first is not None and not first.is_unspaced and has_marker(first, RESOLVES)
 
 

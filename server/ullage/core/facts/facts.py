@@ -245,10 +245,7 @@ class FactAccumulator(msgspec.Struct):
         self.messages.append(SpokenMessage(is_user=True, text=prose))
         self._leave_ways()
         sentences = self.dialog.settle(read_user_sentences(prose, n_item), prose)
-        # What rules the agent's conduct stands among the rules; the rest may settle something.
-        unruled = tuple(s for s in sentences if s.kind != "rule")
-        said = prose if len(unruled) == len(sentences) else " ".join(s.text for s in unruled)
-        reply = self.dialog.read_reply(said, unruled) if said and not refusals else ""
+        reply = "" if refusals else self.dialog.read_reply(prose, sentences)
         if reply:
             self._add_choice(reply, item, n_item, is_tentative=self.dialog.is_tentative)
             # What it settles stands there alone, but for rules and what else is asked.
