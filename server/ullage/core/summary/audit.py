@@ -147,6 +147,7 @@ def _list_identifiers(items: Sequence[ContextItem], facts: Facts, limit: int) ->
     spoken = [
         (sentence.text, sentence.n_item, 1.5 if sentence.is_user else 1.2)
         for sentence in facts.sentences[-_MAX_SPOKEN:]
+        if any(map(str.isalpha, sentence.text))
     ]
     words = "\n".join(text for text, _, _ in spoken)
     seen: set[str] = set()
@@ -292,7 +293,9 @@ def _list_misplaced(items: Sequence[ContextItem], summary: str) -> Iterator[str]
     ]
     if not lines:
         return
-    shown = collapse_spaces("\n".join(text for text, _, _ in list_data_sources(items)))
+    data = [text for text, _, _ in list_data_sources(items)]
+    data += (read_speech(item, "harness") for item in items)
+    shown = collapse_spaces("\n".join(data))
     by_user = collapse_spaces("\n".join(map(_read_users_words, items)))
     by_agent = collapse_spaces(
         "\n".join(read_own_words(read_speech(item, "assistant"), is_agents=True) for item in items)

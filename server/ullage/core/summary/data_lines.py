@@ -22,9 +22,10 @@ _LAST_ITEMS = 6
 _CODE = re.compile(
     r"(?:import|from|export|const|let|var|return|def|class|func|fn|pub|use|using|package|public|"
     r"private|static|async|await|if|for|while|else|type|interface)\b.*(?:[;{}()=]|\bimport\b)|"
-    r"[}{)\]@|<]|//|/?\*+\s|[+-]{1,3}(?:\s{2}|\w)|#include|.*(?:[{(\[;,\\]|=>|&&|\)\s*:)$"
+    r"[}{)\]@|<]|//|/?\*+\s|[+-]{1,3}(?:\s{2}|\w)|#include|index \w+\.\.|[^\w`'\"~/]*\d+\W*$|"
+    r".*(?:[{(\[;,\\]|=>|&&|\)\s*:)$"
 )
-"""How lines of programs, of diffs and of tables begin and end."""
+"""How lines of programs, of diffs and of tables begin and end; a lone figure is torn out of one."""
 _TORN = ("</", '":"', '","')
 """What markup and packed JSON hold, which make no line of their own."""
 _MARKS = re.compile(r"[{}()\[\]<>;=\"'\\|*]|\$(?!\d)")
@@ -115,6 +116,6 @@ def list_data_sources(items: Sequence[ContextItem]) -> Iterator[tuple[str, int, 
             elif isinstance(block, ToolCall):
                 yield "\n".join(list_new_texts(block)), n_item, 0.8
         if item.category != "system":
-            yield read_speech(item, "harness", "pasted"), n_item, 1.0
+            yield read_speech(item, "pasted"), n_item, 1.0
         yield read_quoted(read_speech(item, "typed")), n_item, 1.3
         yield read_quoted(read_speech(item, "assistant"), is_agents=True), n_item, 1.3

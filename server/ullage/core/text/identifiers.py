@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from ullage.core.text.prose import gist, is_sentence
+from ullage.core.text.prose import gist, is_sentence, remove_list_mark
 from ullage.core.text.wording import read_wording, score_rarity
 
 MAX_EXCERPT_CHARS = 150
@@ -231,7 +231,8 @@ def _candidates(
                 shapes[shape] += 1
                 shapes[form] += 1
                 if shapes[shape] <= _MAX_PER_SHAPE and shapes[form] <= _MAX_PER_FORM:
-                    yield _Candidate(bare.strip(), form, shape, n_item, weight)
+                    unmarked = remove_list_mark(bare.strip())
+                    yield _Candidate(unmarked, form, shape, n_item, weight)
 
 
 def _cut_line(line: str) -> Iterator[str]:
