@@ -1,6 +1,6 @@
 """A summary tells results and requests, each once, and few identifiers."""
 
-from factories import assistant, harness, numbered, summary, tool_result, user
+from factories import assistant, numbered, summary, tool_result, user
 from ullage.core.facts.summary_sections import SECTION_NAMES, read_previous_summary
 from ullage.core.summary.extract import normalize_line, summarize
 from ullage.core.transcript.context import ContextItem
@@ -125,15 +125,6 @@ def test_code_and_torn_lines_are_no_data() -> None:
     items = [user("Read it."), *call("", "cat a.ts", source), assistant("I have read it.")]
     shown = " ".join(sections_of(items)["Identifiers"])
     assert not any(code in shown for code in ("import", "const", "return", "| a1000"))
-
-
-def test_what_the_program_says_is_no_data() -> None:
-    items = [
-        harness("Session 4f2c-11 of gateway-7 has id 90412."),
-        user("Go on."),
-        assistant("Ok."),
-    ]
-    assert "90412" not in " ".join(sections_of(items)["Identifiers"])
 
 
 def test_data_comes_without_the_marks_of_lists_and_no_figure_alone() -> None:

@@ -293,9 +293,7 @@ def _list_misplaced(items: Sequence[ContextItem], summary: str) -> Iterator[str]
     ]
     if not lines:
         return
-    data = [text for text, _, _ in list_data_sources(items)]
-    data += (read_speech(item, "harness") for item in items)
-    shown = collapse_spaces("\n".join(data))
+    shown = collapse_spaces("\n".join(text for text, _, _ in list_data_sources(items)))
     by_user = collapse_spaces("\n".join(map(_read_users_words, items)))
     by_agent = collapse_spaces(
         "\n".join(read_own_words(read_speech(item, "assistant"), is_agents=True) for item in items)

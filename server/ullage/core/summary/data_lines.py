@@ -117,5 +117,6 @@ def list_data_sources(items: Sequence[ContextItem]) -> Iterator[tuple[str, int, 
                 yield "\n".join(list_new_texts(block)), n_item, 0.8
         if item.category != "system":
             yield read_speech(item, "pasted"), n_item, 1.0
+            yield read_speech(item, "harness"), n_item, 0.7
         yield read_quoted(read_speech(item, "typed")), n_item, 1.3
         yield read_quoted(read_speech(item, "assistant"), is_agents=True), n_item, 1.3
