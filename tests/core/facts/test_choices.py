@@ -57,7 +57,13 @@ def test_an_approval_stands_with_what_it_approves(reply: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("reply", ["this reads well, go ahead", "plan is fine, sounds good"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        *("this reads well, go ahead", "plan is fine, sounds good", "oh yes. as you wish"),
+        "plan is fine, go ahead. two things: keep the keys for three days, and skip the last step",
+    ],
+)
 def test_an_approval_may_follow_a_remark(reply: str) -> None:
     assert replies("All green. Shall I drop the old table?", reply) == [
         f"Shall I drop the old table? (approved: {reply})"

@@ -256,11 +256,14 @@ def _list_options(answer: str) -> list[_Options]:
 def _approves(prose: str, *, is_asked: bool, n_shared: int) -> bool:
     """Tell whether a message says yes to what was asked or proposed, and hardly more."""
     clause = _SENTENCE_END.split(prose, maxsplit=1)[0]
-    if begins_with(prose, _APPROVALS):
+    _, _, behind = prose.partition(" ")
+    is_led = begins_with(prose, _LEAD_INS) and not begins_with(prose, _NODS)
+    if begins_with(prose, _APPROVALS) or (is_led and begins_with(behind, _APPROVALS)):
         is_short = len(prose.split()) <= _FEW_WORDS or (is_asked and len(clause) <= _SHORT_CHARS)
         return is_short or n_shared >= _MIN_SHARED
-    if len(prose) <= _SHORT_CHARS and any(
-        begins_with(part, _CLEAR_APPROVALS) for part in _CLAUSE_END.split(prose)[1:]
+    first = clause if is_asked and len(clause) <= _SHORT_CHARS else prose[: _SHORT_CHARS + 1]
+    if len(first) <= _SHORT_CHARS and any(
+        begins_with(part, _CLEAR_APPROVALS) for part in _CLAUSE_END.split(first)[1:]
     ):
         return True
     if not begins_with(prose, _NODS):
