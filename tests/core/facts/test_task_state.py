@@ -109,6 +109,10 @@ def test_the_topic_is_a_whole_clause() -> None:
         "Move the parser into its own module, keep the old grammar working for version 1 files"
     )
     assert cut_clauses("word " * 40, 30) == "word word word word word…"
+    # A few words alone say too little, and none of them nothing.
+    assert cut_clauses(
+        "Great! Login works now. I want the chat command, and a menu for it.", 55
+    ) == ("Login works now. I want the chat command")
 
 
 def test_the_plans_step_stands_with_the_topic_where_there_is_room() -> None:
@@ -269,6 +273,7 @@ def test_a_few_words_go_on_with_the_task_before_them() -> None:
     approved = open_texts(ASKED, assistant("Shall I round half up?"), user("ok"), *LOOKED)
     assert approved == ["Shall I round half up? (approved: ok)"]
     assert open_texts(ASKED, assistant("Rounded."), user("push it"), *LOOKED) == ["push it"]
+    assert open_texts(ASKED, assistant("US1, US2?"), user("US1"), *LOOKED) == [ASKED_TEXT]
 
 
 def test_what_a_person_copied_from_the_agent_asks_nothing() -> None:
@@ -348,6 +353,8 @@ def test_whoever_asks_at_the_end_waits() -> None:
     answer = "The rest comes later.\n\nShall I round half up? 🤔\n\nOr tell me what banks do."
     state = state_of(ASKED, *LOOKED, assistant(answer))
     assert state.question == "Shall I round half up?"
+    sources = assistant("It is rounded.\n\n- [Why do banks round?](https://example.org)")
+    assert state_of(ASKED, *LOOKED, sources).question == ""
     assert state.next_step is None
     assert facts_of(ASKED, *LOOKED, assistant("Let me know once it is free.")).is_turn_ended
 
@@ -387,6 +394,8 @@ def test_a_command_that_failed_last_is_open_and_comes_next() -> None:
     assert state.next_step == Quote(text="failing: mise lint", by="call")
     assert "failing: mise lint" in [item.text for item in state.open_items]
     assert "failing: mise lint" not in open_texts(ASKED, lint, failed, *LOOKED)
+    script = assistant("I check.", [("c5", "bash", {"command": "python - <<'E'\n1/0\nE"})])
+    assert facts_of(ASKED, script, failed).last_failure is None
 
 
 def test_a_report_leaves_what_says_so_in_plain_words() -> None:

@@ -119,9 +119,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     def last_failure(self) -> CommandRun | None:
         """The newest command, where it failed and nothing was done since."""
         last = self.runs[-1] if self.runs else None
-        if last is None or last.n_item != self.last_result_item or is_looking(last.command):
+        if last is None or last.n_item != self.last_result_item:
             return None
-        return last if last.is_failed and last.is_shell else None
+        # A script that is written into the command line mostly looks at something.
+        is_look = is_looking(last.command) or "<<" in last.command
+        return last if last.is_failed and last.is_shell and not is_look else None
 
     @property
     def last_at_ms(self) -> int | None:

@@ -39,7 +39,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     is_bare: bool
     """Whether it says too little to name anything that is asked, or only quotes."""
     is_nod: bool
-    """Whether it is bare and says yes: what was asked before goes on."""
+    """Whether it is bare and says yes, or one word alone: what was asked before goes on."""
     names_task: bool
     """Whether it names a task: it is not bare unless it approves something, no addition within the
     agent's turn, and nothing that the agent answered by words alone unless these were approved."""
@@ -230,13 +230,15 @@ def is_bare(prose: str) -> bool:
 
 def _is_nod(prose: str) -> bool:
     starts = (prose, *prose.split()[1:2])
-    return any(begins_with(start, table) for start in starts for table in _YES)
+    is_word = len(starts) == 1 and prose.isascii()
+    return is_word or any(begins_with(start, table) for start in starts for table in _YES)
 
 
 def read_approved(reply: str) -> str:
-    """Give what a reply approves; empty where that only asks for leave, or announces a list."""
+    """Give what a reply approves; empty where that only asks for leave, or shows what to run."""
     proposed, mark, _ = reply.partition(APPROVED)
-    return "" if not mark or proposed.endswith((":", "：")) or is_bare(proposed) else proposed
+    is_shown = proposed.endswith((":", "：")) or "```" in proposed
+    return "" if not mark or is_shown or is_bare(proposed) else proposed
 
 
 def _join_asked(sentences: Sequence[Sentence]) -> str:

@@ -174,14 +174,16 @@ def cut_clauses(text: str, n_chars: int) -> str:
     shown = ""
     for sentence in sentences:
         longer = f"{shown} {sentence}".strip()
-        if len(longer) > n_chars:
+        if len(longer) <= n_chars:
+            shown = longer
+            continue
+        if len(shown) >= n_chars // 3:
             break
-        shown = longer
-    if shown or not sentences:
-        return shown
-    ends = [end.start() for end in _CLAUSE_END.finditer(sentences[0], 0, n_chars)]
-    clauses = [end for end in ends if end >= n_chars // 3]
-    return sentences[0][: clauses[-1]].rstrip() if clauses else gist(sentences[0], n_chars)
+        # A few words alone say too little: they go on.
+        least = max(len(shown) + 1, n_chars // 3)
+        ends = [end.start() for end in _CLAUSE_END.finditer(longer, least, n_chars)]
+        return longer[: ends[-1]].rstrip() if ends else gist(longer, n_chars)
+    return shown
 
 
 def _find_next_step(facts: Facts, open_requests: Sequence[Request], question: str) -> Quote | None:
@@ -202,6 +204,7 @@ def _find_next_step(facts: Facts, open_requests: Sequence[Request], question: st
     is_begun = bool(open_requests) and open_requests[-1].fate == "in progress"
     if facts.is_announced and facts.last_answer_item > asked_at:
         is_seen = facts.last_result_item > facts.last_answer_item and not facts.pending_calls
+        is_seen = is_seen and bool(open_requests)
         if announced := _quote_end(facts.last_answer, is_seen=is_seen):
             return Quote(text=announced, by="agent")
     if active and is_begun:

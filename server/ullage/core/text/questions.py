@@ -27,8 +27,9 @@ OPTION = re.compile(
 
 def find_last_question(answer: str) -> str:
     """Find the question that an answer ends with; empty where it asks nothing."""
-    question = find_question(list_last_sentences(answer))
-    return gist(remove_list_mark(question), _MAX_QUESTION_CHARS)
+    question = remove_list_mark(find_question(list_last_sentences(answer)))
+    # The titles of links ask others.
+    return "" if question.startswith("[") else gist(question, _MAX_QUESTION_CHARS)
 
 
 def list_last_sentences(answer: str) -> list[str]:
