@@ -202,7 +202,7 @@ def _list_goals(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
         if sentence.is_bulk:
             is_new = at >= len(facts.sentences) - _MAX_SCORED
             priority = 40 * identifiers.score_identifiers(sentence.text) if is_new else 0.0
-            priority += 250 * wording.score_rarity(sentence.wording.words, counts)
+            priority += 250 * identifiers.score_rarity(sentence.wording.words, counts)
             if priority < 2 * _MIN_TOLD_PRIORITY:
                 continue
         order = _FORMER + sentence.n_item + at * 1e-6
@@ -265,7 +265,7 @@ def _list_outcomes(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
 def _rate_told(text: str, counts: Counter[str]) -> float:
     """Say from 0 to 250 how much a text tells that is exact, or said nowhere else."""
     text = text[:_MAX_ASK_CHARS]
-    return 25 * identifiers.score_identifiers(text) + 100 * wording.score_novelty(
+    return 25 * identifiers.score_identifiers(text) + 100 * identifiers.score_novelty(
         wording.read_wording(text).words, counts
     )
 
@@ -311,7 +311,7 @@ def _list_told(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
             if n_remarks[sentence.n_item] > _MAX_REMARKS:
                 continue
         priority = _KIND_PRIORITY[sentence.kind] + 60 * exact
-        priority += 120 * wording.score_rarity(sentence.wording.words, counts)
+        priority += 120 * identifiers.score_rarity(sentence.wording.words, counts)
         if sentence.n_item in decided:
             priority += 100
         age = 1 - (sentence.n_item + 1) / max(1, facts.n_items)

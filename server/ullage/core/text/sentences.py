@@ -63,6 +63,8 @@ _BULK_EDGE = 3
 """Sentences at either end of such a message that are taken as typed; chosen."""
 _MIN_RULES = 3
 """Of a message that states rules, rather than that wishes something and rules one thing; chosen."""
+_RULING_SHARE = 2 / 3
+"""Of the sentences of such a message; chosen: a plan has weaker words all through it."""
 _STEM_CHARS = 4
 """Characters compared of a word that can be inflected; chosen."""
 _EMPTY_STEMS = word_list("empty_stems").words
@@ -141,7 +143,8 @@ def read_user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
 def _join_weak_rules(sentences: Sequence[Sentence], weak: AbstractSet[str]) -> tuple[Sentence, ...]:
     """Take what may be a rule as one where it stands beside a rule."""
     n_rules = sum(sentence.kind == "rule" for sentence in sentences)
-    if not n_rules or n_rules + len(weak) < _MIN_RULES:
+    n_ruling = n_rules + len(weak)
+    if not n_rules or n_ruling < _MIN_RULES or n_ruling < _RULING_SHARE * len(sentences):
         return tuple(sentences)
     joined = list(sentences)
     for at in (*range(len(joined)), *reversed(range(len(joined)))):

@@ -23,14 +23,13 @@ LANGUAGES = tuple(
 )
 Table: TypeAlias = Literal[
     "strong_rules", "obligations", "weak_rules", "limits", "rule_headings", "remarks", "subjects",
-    "conduct", "cautions", "orders", "conditions",
-    "reproaches", "speaking", "statement_heads", "tongues",
-    "complaints", "negations", "exclusions", "reversals", "choices", "contrasts", "wishes",
-    "resolves", "inspecting", "decision_headings", "decision_labels", "approvals", "nods",
-    "objections", "offers", "reasons", "open_points", "deferrals", "done",
-    "findings", "dead_ends", "intentions", "empty_stems", "doing_stems", "abbreviations",
-    "universals", "relatives", "undecided", "own_facts", "lead_ins", "locations", "momentary",
-    "lessons", "question_words",
+    "conduct", "cautions", "orders", "conditions", "reproaches", "speaking", "tongues",
+    "statement_heads", "complaints", "negations", "absences", "exclusions", "reversals",
+    "choices", "contrasts", "wishes", "resolves", "inspecting", "decision_headings",
+    "decision_labels", "approvals", "nods", "objections", "offers", "reasons", "open_points",
+    "deferrals", "done", "findings", "dead_ends", "intentions", "empty_stems", "doing_stems",
+    "abbreviations", "universals", "relatives", "undecided", "own_facts", "lead_ins", "locations",
+    "momentary", "lessons", "question_words",
 ]  # fmt: skip
 TABLES: tuple[Table, ...] = get_args(Table)
 

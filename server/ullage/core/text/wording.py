@@ -9,8 +9,7 @@ writes.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence
 from functools import lru_cache
 
 import msgspec
@@ -29,8 +28,6 @@ _PARTED = bytes(n if chr(n).isalnum() or chr(n) == "'" else ord(" ") for n in ra
 """What stands between words of ASCII made spaces: six times as quick as the pattern (measured)."""
 
 
-_ECHOED = 2
-"""A word that the user says and the agent echoes is new all the same."""
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Thai, Korean, Japanese and Chinese."""
 
@@ -69,25 +66,6 @@ def _split_words(lower: str) -> list[str]:
     if "'" not in lower:
         return words
     return [part for word in words for part in (_WORD.findall(word) if "'" in word else (word,))]
-
-
-def score_novelty(words: AbstractSet[str], counts: Mapping[str, int]) -> float:
-    """Say from 0 to 1 how much of a sentence nobody said more than twice."""
-    total = 0.0
-    for word in words:
-        n_said = counts.get(word, 1)
-        if n_said <= _ECHOED and (len(word) > 3 or not word.isascii()):
-            total += 1 / n_said
-    return min(1.0, total / 3)
-
-
-def score_rarity(words: AbstractSet[str], counts: Mapping[str, int]) -> float:
-    """Say from 0 to 1 how much of a sentence stands nowhere else; drone is near 0."""
-    total = 0.0
-    for word in words:
-        if len(word) > 3 or not word.isascii():
-            total += 1 / counts.get(word, 1)
-    return min(1.0, total / 3)
 
 
 def has_marker(sentence: Wording, table: WordList) -> bool:
@@ -188,8 +166,8 @@ _INTENTIONS = (
 
 CLEAR, WEAK = 2, 1
 _NEGATIONS = word_list("negations").words
+_ABSENCES = word_list("absences").words
 _EXCLUSIONS = word_list("exclusions").words
-_CAUTIONS = word_list("cautions")
 _REPROACHES = word_list("reproaches")
 _REMARKS = word_list("remarks")
 _UNIVERSALS = word_list("universals").words
@@ -217,21 +195,35 @@ _LEAD = re.compile(
     rf"(?:(?:{_join(sorted({*list_entries('lead_ins')} - _NEGATIONS))})(?!\w)[\s,!.]*)+(?=\S)"
 )
 """What may stand before the first word that counts, such as "also"."""
-_NOT = _join(sorted(_NEGATIONS | _EXCLUSIONS))
-_CLAUSE_END = re.compile(
-    r"[,;，；：、()（）]|:\s|\.\.+|\s[-–—]+\s"
-    rf"|\s(?=(?:{_join(list_entries('lead_ins'))})\s+(?:{_NOT})(?!\w))"
+_NOT = _join(sorted(_NEGATIONS | _ABSENCES | _EXCLUSIONS))
+_NEAR_WORDS = 6
+"""Among which such a word stands where its clause commands; chosen."""
+_BRIEF_WORDS = 5
+"""Of what names a thing that is not wanted; a longer clause tells that there is none; chosen."""
+_CLAUSE_END = re.compile(r"[,;，；：、（）]|:\s|\.\.+|\s[-–—]+\s")
+_JOINED = re.compile(
+    rf"\s(?:{_join(list_entries('lead_ins'))})\s+"
+    rf"(?=(?:{_join(sorted(_NEGATIONS - STRONG_RULES.words))})(?!\w))"
 )
+"""Where a clause goes on that forbids: "and don't"."""
+_FORBIDDING_TABLES: tuple[Table, ...] = ("negations", "absences", "exclusions")
 _NEGATED = re.compile(
-    rf"({_join((*list_entries('negations'), *list_entries('exclusions')))})(?!\w)[\s'\"]*([^\W_]+)"
+    rf"({_join([e for t in _FORBIDDING_TABLES for e in list_entries(t)])})(?!\w)[\s'\"]*([^\W_]+)"
 )
 """How a clause begins that forbids, and its next word."""
-_ASIDE = re.compile(r"\([^()]{1,200}\)")
+_ASIDE = re.compile(r"\(([^()]{1,200})\)")
 _CONDUCT = re.compile(_any_of("conduct"))
+_VERBAL = r"(?:(?<=ing)|(?<=[aei]r)|(?<=re)|(?<=en)|(?<=ть)|(?<=[^\W\da-z]))"
+"""How a word ends that says to do something: a gerund, an infinitive; not in all scripts."""
 _ORDERED = re.compile(
-    rf"{_any_of('orders')}\W*(?:(?:\w+\W+){{0,2}}?{_any_of('conduct')}|(?:you|i)(?!\w))"
+    rf"{_any_of('orders')}\W*(?:(?:\w+\W+){{0,2}}?{_any_of('conduct')}{_VERBAL}|(?:you|i)(?!\w))"
 )
+_CAUTIOUS = re.compile(rf"{_any_of('cautions')}\W*(?:\w+\W+){{0,2}}?{_any_of('conduct')}")
 _ORDERED_LAST = re.compile(rf"{_any_of('conduct')}.*{_any_of('orders')}\W*\Z")
+_TOLD = re.compile(
+    rf"(?<!\w)(?:{_join(sorted(SUBJECTS))})\s+(?:\w+\s+)?(?:{_join(list_entries('strong_rules'))})(?!\w)"
+)
+"""What somebody always does, or can."""
 _UNWISHED = re.compile(
     rf"(?<!\w)(?:{_join(sorted(SUBJECTS))})\s+(?:{_NOT})\s+(?:{_join(list_entries('wishes'))})(?!\w)"
 )
@@ -276,13 +268,19 @@ def rule_strength(sentence: Wording) -> int:
         return 0
     if has_marker(sentence, _REPROACHES) or _EACH_TO_COME.search(sentence.lower):
         return CLEAR
-    clauses = _read_clauses(sentence.lower)
-    if any(map(_forbids, clauses, (None, *clauses))):
+    clauses = _read_clauses(_ASIDE.sub(" ", sentence.lower))
+    asides = [
+        clause for aside in _ASIDE.finditer(sentence.lower) for clause in _read_clauses(aside[1])
+    ]
+    if any(_list_forbidding(clauses)) or any(_list_forbidding(asides, is_aside=True)):
         return CLEAR
     if has_marker(sentence, COMPLAINTS):
         return 0
     following = (*clauses[1:], None)
-    if any(_rules(clause, after) for clause, after in zip(clauses, following, strict=False)):
+    if any(
+        _rules(clause, after, is_told=not _commands(clauses[0]), is_first=clause is clauses[0])
+        for clause, after in zip(clauses, following, strict=False)
+    ):
         return CLEAR
     return WEAK if any(has_marker(sentence, table) for table in _MAY_RULE) else 0
 
@@ -291,31 +289,51 @@ _MAY_RULE = (OBLIGATIONS, WEAK_RULES, LIMITS)
 
 
 def _read_clauses(lower: str) -> list[Wording]:
-    """Split a sentence into clauses, each without what only leads to its first word."""
-    parts = (part.strip(_QUOTES) for part in _CLAUSE_END.split(lower))
-    bare = (part[lead.end() :] if (lead := _LEAD.match(part)) else part for part in parts)
-    return [wording for part in bare if (wording := read_wording(part)).words]
+    """Split a sentence into clauses, each without what only leads to its first word.
+
+    Behind a statement what "and", "but" join goes on with it.
+    """
+    clauses: list[Wording] = []
+    for part in _CLAUSE_END.split(lower):
+        bare = part.strip(_QUOTES)
+        if lead := _LEAD.match(bare):
+            bare = bare[lead.end() :]
+        clause = read_wording(bare)
+        joined = map(read_wording, _JOINED.split(bare)) if _commands(clause) else (clause,)
+        clauses += [each for each in joined if each.words]
+    return clauses
 
 
-def _forbids(clause: Wording, before: Wording | None) -> bool:
-    """Tell whether a clause begins with what forbids, or with what the one before leaves out."""
+def _list_forbidding(clauses: Sequence[Wording], *, is_aside: bool = False) -> list[bool]:
+    """Tell of each clause whether it forbids; an aside only tells of what is not there."""
+    commanded = (True, *map(_commands, clauses))
+    return [
+        _forbids(clause, is_aside=is_aside, is_commanded=is_commanded)
+        for clause, is_commanded in zip(clauses, commanded, strict=False)
+    ]
+
+
+def _forbids(clause: Wording, *, is_aside: bool, is_commanded: bool) -> bool:
+    """Tell whether a clause begins with what forbids, or with what a command leaves out."""
     negation = _NEGATED.match(clause.lower)
     if negation is None or has_marker(clause, _REMARKS) or negation[2] in SUBJECTS:
         return False
-    if negation[1] not in _EXCLUSIONS:
+    if negation[1] not in _ABSENCES | _EXCLUSIONS or _CONDUCT.match(negation[2]):
         return True
-    is_part = before is not None and _commands(before)
-    return is_part or _CONDUCT.search(clause.lower) is not None
+    if is_aside or (negation[1] in _EXCLUSIONS and not is_commanded):
+        return False
+    is_limited = has_marker(clause, WEAK_RULES) or has_marker(clause, LIMITS)
+    return is_limited or len(clause.words) <= _BRIEF_WORDS
 
 
-def _rules(clause: Wording, following: Wording | None) -> bool:
+def _rules(clause: Wording, following: Wording | None, *, is_told: bool, is_first: bool) -> bool:
     """Tell whether a clause commands what is to be done from now on."""
-    if begins_with(clause.lower, _CONDITIONS):
-        return following is not None and _commands(following)
     is_obliging = has_marker(clause, OBLIGATIONS)
     is_bound = is_obliging or has_marker(clause, WEAK_RULES)
     is_about_conduct = _CONDUCT.search(clause.lower) is not None
     is_remark = has_marker(clause, _REMARKS)
+    if not is_remark and begins_with(clause.lower, _CONDITIONS):
+        return following is not None and _commands(following)
     is_general = is_obliging and not clause.words.isdisjoint(_UNIVERSALS)
     if (
         (is_general and not _SUBJECT_OBLIGED.search(clause.lower))
@@ -326,13 +344,21 @@ def _rules(clause: Wording, following: Wording | None) -> bool:
         return True
     if is_remark or not (is_bound or _commands(clause)):
         return False
-    return (
-        has_marker(clause, STRONG_RULES)
-        or begins_with(clause.lower, OBLIGATIONS)
-        or _ORDERED.search(clause.lower, 1) is not None
-        or (is_bound and _ORDERED_LAST.search(clause.lower) is not None)
-        or (is_about_conduct and begins_with(clause.lower, _CAUTIONS))
-    )
+    if _stands(clause) and (is_bound or not _TOLD.search(clause.lower)):
+        return True
+    if is_first and begins_with(clause.lower, OBLIGATIONS):
+        return True
+    if is_bound and _ORDERED_LAST.search(clause.lower):
+        return True
+    is_ordered = _ORDERED.search(clause.lower, 1) or _CAUTIOUS.match(clause.lower)
+    return is_ordered is not None and (is_bound or not is_told)
+
+
+def _stands(clause: Wording) -> bool:
+    """Tell whether a clause holds what holds for good: a word of it near its beginning."""
+    if clause.is_unspaced or is_phrase_in(clause, STRONG_RULES):
+        return has_marker(clause, STRONG_RULES)
+    return not STRONG_RULES.words.isdisjoint(_split_words(clause.lower)[:_NEAR_WORDS])
 
 
 def _commands(clause: Wording) -> bool:
@@ -349,13 +375,19 @@ def is_corrective(sentence: Wording) -> bool:
     if has_marker(sentence, CONTRASTS):
         return True
     return any(
-        map(_names_other, (_ASIDE.sub(" ", sentence.lower), *_ASIDE.findall(sentence.lower)))
+        map(
+            _names_other,
+            (
+                _ASIDE.sub(" ", sentence.lower),
+                *(aside[1] for aside in _ASIDE.finditer(sentence.lower)),
+            ),
+        )
     )
 
 
 def _names_other(text: str) -> bool:
     clauses = _read_clauses(text)
-    forbidding = list(map(_forbids, clauses, (None, *clauses)))
+    forbidding = _list_forbidding(clauses)
     return any(forbidding) and any(
         len(clause.words) > 1
         and not is_forbidding
