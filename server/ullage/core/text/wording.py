@@ -4,8 +4,7 @@ A rule binds the agent beyond its message. Whether a sentence is one is read cla
 a clause begins with decides: a negation forbids, unless a subject follows it; a word that holds for
 good ("always") rules where the clause commands, which is where it begins with neither a subject nor
 an article, or says what somebody must do. What else may be said of the thing that is built ("only",
-"before", "make sure") rules where it governs the agent's conduct: what it commits, runs, asks,
-writes.
+"before", "prefer") rules where it governs the agent's conduct: what it commits, runs, asks.
 """
 
 import re
