@@ -406,3 +406,10 @@ def test_a_report_leaves_what_says_so_in_plain_words() -> None:
         "The totals are right.\nSo are the taxes.\n"
     )
     assert open_texts(ASKED, *LOOKED, assistant(report)) == ["Remaining: the dates of the export"]
+
+
+def test_a_long_proposal_that_was_approved_leaves_room_for_what_was_asked() -> None:
+    offer = "I recommend to round half up, to keep the old totals, and to tell the bank of Japan."
+    state = state_of(ASKED, *LOOKED, assistant(f"{offer} Shall I?"), user("yes"), *LOOKED)
+    assert state.topic.startswith("I recommend to round half up")
+    assert "(after: Make the totals of the invoice right" in state.topic

@@ -49,6 +49,8 @@ FAILING = "failing: "
 """How an open item begins that a check's failure leaves."""
 _AFTER = "after: "
 """Before the request that a short one followed."""
+_MAX_APPROVED_CHARS = 55
+"""Of a proposal that a yes approves, as topic; chosen."""
 _MIN_AFTER_CHARS = 30
 """Fewer of it say too little; chosen."""
 _NAME = re.compile(r"\w+(?:[._]\w+)+")
@@ -145,7 +147,8 @@ def _list_named(facts: Facts) -> list[NamedTask]:
     for turn in facts.turns:
         option, mark, _ = turn.reply.partition(CHOSEN)
         own = read_approved(turn.reply) if turn.is_bare else _leave_out_rules(turn, rules)
-        text = option if mark else own
+        # What the agent proposed leaves room for what it was asked.
+        text = option if mark else cut_clauses(own, _MAX_APPROVED_CHARS) if turn.is_bare else own
         is_reply = bool(turn.reply) or text.startswith("/") or text in rules
         if turn.names_task and text:
             tasks.append(NamedTask(text=text, is_reply=is_reply))
