@@ -15,6 +15,7 @@ TWICE = (
     "Question 1: which rows?\nA) leaves only\nB) every row\n\n"
     "Question 2: in which order?\nA) as shown\nB) by name"
 )
+WORK = assistant("", calls=[("c1", "write", {"path": "a.py", "content": "x"})])
 
 
 def choices(*talk: ContextItem) -> list[str]:
@@ -298,3 +299,68 @@ def test_what_is_asked_beside_an_approval_is_open() -> None:
 def test_a_pick_that_rules_something_too_stands_with_its_option() -> None:
     (choice,) = replies(MENU, "1. never run the slow checks for it, though")
     assert choice.startswith("The CSV importer (chosen: ")
+
+
+@pytest.mark.parametrize("reply", ["yes", "yes, please do what you think is right"])
+def test_a_question_for_a_thing_is_not_approved(reply: str) -> None:
+    asked = "The importer fails. How do you want to handle the importer?"
+    assert not choices(assistant(asked), user(reply), WORK)
+
+
+def test_what_is_approved_stands_with_its_points_in_short() -> None:
+    plan = "The notes need care. " * 12 + "\n\n1. Name the template\n2. Drop the branch example"
+    asked = f"{plan}\n\nWould you like me to apply these fixes now?"
+    assert choices(assistant(asked), user("yes, but leave the title"), WORK) == [
+        "Would you like me to apply these fixes now? [1. Name the template; 2. Drop the branch"
+        " example] (approved: yes, but leave the title)"
+    ]
+
+
+def test_an_option_is_picked_by_its_name_within_a_clause() -> None:
+    menu = "Option 1: one file\n\nOption 2: a file a day\n\nWhich do you like?"
+    reply = "I do like Option 2, as nobody reads the old ones and they only take up room here"
+    assert replies(menu, reply)[0].startswith("a file a day (chosen: I do like Option 2, as")
+
+
+def test_a_point_of_their_own_picks_no_option_of_a_report() -> None:
+    report = "All of it is in place:\n\n1. A page on the tests\n2. Checks of the format"
+    assert not replies(report, "2. Make the rewind deterministic and assert what comes of it all")
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_settled"),
+    [
+        ("SQLite", True),
+        ("8085", True),
+        ("the one in the cellar", True),
+        ("yes, and keep whatever the others wrote there, they are going to look at it again", True),
+        ("idk", False),
+        ("fine, but how about the backups?", False),
+        (
+            "we see it in many ways, such as in the other program, with all the fun",
+            False,
+        ),
+    ],
+)
+def test_an_answer_to_a_tool_settles_something_or_is_none(answer: str, is_settled: bool) -> None:
+    options = [{"label": "SQLite"}, {"label": "Postgres"}]
+    asked = assistant("", calls=[("c1", "AskUserQuestion", {"options": options})])
+    speech = (Speech(speaker="tool", text="Where?"), Speech(speaker="typed", text=answer))
+    item = tool_result("…", "c1", "AskUserQuestion")
+    (block,) = item.message.blocks
+    assert isinstance(block, ToolResult)
+    answered = msgspec.structs.replace(block, content=(Text(text="…", speech=speech),))
+    message = msgspec.structs.replace(item.message, blocks=(answered,))
+    settled = [f"{answer} (asked: Where?)"] if is_settled else []
+    assert choices(asked, msgspec.structs.replace(item, message=message)) == settled
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'll wait for the last line rather than guess.",
+        "If the page asks for a login, I'll show the prompt instead of the form.",
+    ],
+)
+def test_what_an_agent_says_of_its_conduct_is_no_choice(text: str) -> None:
+    assert not choices(assistant(text), WORK)

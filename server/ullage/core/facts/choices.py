@@ -12,7 +12,12 @@ import msgspec
 from ullage.core.facts.settled import AGAINST, APPROVED, APPROVES, CHOSEN, IN_REPLY
 from ullage.core.text.prose import gist, remove_bold, remove_list_mark
 from ullage.core.text.questions import OPTION, find_question, list_last_sentences
-from ullage.core.text.sentences import Sentence, count_shared_words, count_telling_words
+from ullage.core.text.sentences import (
+    Sentence,
+    count_shared_words,
+    count_telling_words,
+    read_user_sentences,
+)
 from ullage.core.text.word_lists import QUESTION_MARKS, word_list
 from ullage.core.text.wording import (
     OBJECTIONS,
@@ -30,6 +35,8 @@ _SHORT_CHARS = 60
 """What is shorter says too little without what it answers; chosen."""
 _MAX_REPLY_CHARS = 600
 """A longer message is more than a reply; chosen."""
+_MAX_DENSE_CHARS = 80
+"""Of an answer in a script whose characters are syllables or words; tried on sessions."""
 _MAX_FEEDBACK_CHARS = 300
 """A longer message asks for something new, or shows what another wrote; tried on sessions."""
 _BRIEF_CHARS = 20
@@ -39,10 +46,14 @@ _FEW_WORDS = 3
 """A message that is hardly more than a yes or a name; chosen."""
 _MIN_SHARED = 2
 """Words that a message takes up from a proposal that is no question; chosen."""
+_MAX_OWN_WORDS = 5
+"""Words of a message for each that it takes up; tried on sessions."""
 _MIN_TELLING = 3
 """Words of a question that says itself what it asks about; chosen."""
 _MAX_ANSWER_CHARS = 240
 """An answer that is short enough to stand whole; chosen."""
+_POINT_CHARS = 50
+"""Of each point that an approved question is about; chosen."""
 _MAX_LISTS = 3
 """Answers with options that are remembered; chosen."""
 _APPROVALS = word_list("approvals")
@@ -126,12 +137,17 @@ class Dialog(msgspec.Struct):
                 return f"{reply}{AGAINST}{asked})" if is_said else ""
             return reply if n_shared >= _MIN_SHARED else ""
         if _approves(prose, is_asked=bool(question), n_shared=n_shared):
+            if _asks_for_thing([s for s in proposed if s in question]):
+                return ""
             self.is_tentative = True
             is_clear = bool(question) or len(prose.split()) <= _FEW_WORDS
+            asked += self._write_points(question)
             return f"{asked}{APPROVED}{reply})" if is_clear else f"{reply}{APPROVES}{asked})"
         is_last = bool(question) and proposed[-1] in question
         asks_back = bool(sentences) and sentences[-1].kind == "question"
-        if not is_last or asks_back or len(prose) >= _MAX_TEXT_CHARS:
+        is_dense = read_wording(prose).is_unspaced
+        is_long = len(prose) >= (_MAX_DENSE_CHARS if is_dense else _MAX_TEXT_CHARS)
+        if not is_last or asks_back or is_long:
             return ""
         # A figure or a name with one answers a question for a thing, in whatever words.
         words = read_wording(question)
@@ -140,9 +156,12 @@ class Dialog(msgspec.Struct):
             and len(prose) <= 2 * _SHORT_CHARS
             and _FIGURE.search(reply) is not None
         )
-        is_taken_up = has_figure or n_shared >= _MIN_SHARED or _says_way(sentences)
+        n_least = max(_MIN_SHARED, count_telling_words(prose) // _MAX_OWN_WORDS)
+        is_taken_up = has_figure or n_shared >= n_least or _says_way(sentences)
         self.is_tentative = not is_taken_up
-        return f"{reply}{IN_REPLY}{asked})" if is_taken_up or _is_brief(prose) else ""
+        # A name in another script answers nothing: it asks for the thing.
+        is_brief = _is_brief(prose) and is_dense >= words.is_unspaced
+        return f"{reply}{IN_REPLY}{asked})" if is_taken_up or is_brief else ""
 
     def _write_proposal(self, sentences: Sequence[str], question: str, statement: str) -> str:
         """Write what a reply answers so that it is understood alone."""
@@ -157,6 +176,14 @@ class Dialog(msgspec.Struct):
         last = remove_list_mark(before[-1]) if before else ""
         is_said = bool(before) and last == before[-1]
         return gist(f"{last} {question}" if is_said else question, 2 * _MAX_TEXT_CHARS)
+
+    def _write_points(self, question: str) -> str:
+        """Write in short the points of the answer that a question is about; empty without any."""
+        points = self.lists[-1] if self.lists and len(self.answer) > _MAX_ANSWER_CHARS else {}
+        if not question or len(points) < _MIN_SHARED:
+            return ""
+        named = "; ".join(f"{label}. {gist(text, _POINT_CHARS)}" for label, text in points.items())
+        return f" [{gist(named, _MAX_TEXT_CHARS)}]"
 
     def settle(self, sentences: Sequence[Sentence], prose: str) -> tuple[Sentence, ...]:
         """Sort what a person says of the thing at hand: behind a first request it settles it."""
@@ -175,22 +202,34 @@ class Dialog(msgspec.Struct):
         if len(prose) > _SHORT_CHARS:
             # What is more than a label has to end its clause with it, and to say so of no point.
             is_point = prose[len(clause) :].startswith((":", "："))
-            words = [] if is_point or len(words) >= _PICK_WORDS else words[-1:]
+            is_named = _names_option(words[-2:], self.answer)
+            is_pick = not is_point and (is_named or len(words) < _PICK_WORDS)
+            words = words[-1:] if is_pick else []
         elif len(labels := _NUMBER.findall(prose)) > 1 and not prose.endswith(QUESTION_MARKS):
             words = labels[:_PICK_WORDS]
-        picked = [self._find_option(word, words, prose) for word in words[:_PICK_WORDS]]
+        picked = [
+            self._find_option(word, words, prose, is_asked=bool(question))
+            for word in words[:_PICK_WORDS]
+        ]
         options = "; ".join(dict.fromkeys(filter(None, picked)))
         asked = f"; asked: {gist(question, _MAX_TEXT_CHARS)}" if question else ""
         return f"{options}{CHOSEN}{gist(prose, _MAX_TEXT_CHARS)}{asked})" if options else ""
 
-    def _find_option(self, word: str, words: Sequence[str], prose: str) -> str:
+    def _find_option(self, word: str, words: Sequence[str], prose: str, *, is_asked: bool) -> str:
         """Give the option that a word names: of several lists, that whose words are taken up."""
         match = _LABEL.match(word.strip("()[]#*`\"'"))
         label = match[0].upper() if match else ""
         is_bare = len(words) < _MIN_TELLING and word == words[-1]
         if not label.isdecimal() and not is_bare:
             return ""
-        named = [options[label] for options in reversed(self.lists) if label in options]
+        # A point of their own has a label too: where nothing was asked, words are taken up.
+        is_own = not is_asked and _NUMBERED.match(prose) is not None
+        n_least = _MIN_SHARED if is_own else 0
+        named = [
+            options[label]
+            for options in reversed(self.lists)
+            if label in options and count_shared_words(options[label], prose) >= n_least
+        ]
         return max(named, key=lambda option: count_shared_words(option, prose), default="")
 
     def _read_pairs(self, pairs: Sequence[tuple[str, str]], prose: str) -> str:
@@ -223,6 +262,27 @@ def read_answers(result: ToolResult) -> Iterator[Answer]:
             question = gist(speech.text, _MAX_TEXT_CHARS)
         elif speech.speaker == "typed":
             yield Answer(text=speech.text, question=question, call_id=result.call_id)
+
+
+def settles_question(answer: Answer, offered: str) -> bool:
+    """Tell whether an answer names what the tool offered, or is short and says something itself.
+
+    `offered` are the arguments of the call.
+    """
+    if all(part.replace('"', '\\"') in offered for part in answer.text.split(", ")):
+        return True
+    kinds = {sentence.kind for sentence in read_user_sentences(answer.text, 0)}
+    # Letters alone tell that there is no answer: "idk".
+    is_telling = not answer.text.isascii() or count_telling_words(answer.text) > 0
+    is_short = len(answer.text) <= _SHORT_CHARS and (
+        is_telling or _FIGURE.search(answer.text) is not None
+    )
+    return kinds.isdisjoint(("question", "open")) and (
+        is_short
+        or begins_with(answer.text, _APPROVALS)
+        or begins_with(answer.text, OBJECTIONS)
+        or count_shared_words(answer.text, answer.question) > 0
+    )
 
 
 def write_answer(answer: Answer, call: str) -> str:
@@ -270,6 +330,22 @@ def _approves(prose: str, *, is_asked: bool, n_shared: int) -> bool:
         return False
     is_near = n_shared >= _MIN_SHARED and len(prose) <= _MAX_TEXT_CHARS
     return is_near or (is_asked and len(prose) <= 2 * _BRIEF_CHARS)
+
+
+def _names_option(words: Sequence[str], answer: str) -> bool:
+    """Tell whether words name an option as the answer does at the beginning of a line: Option 1."""
+    name = re.escape(" ".join(words))
+    pattern = rf"^\W{{0,6}}{name}(?!\w)"
+    return len(words) > 1 and re.search(pattern, answer, re.IGNORECASE | re.MULTILINE) is not None
+
+
+def _asks_for_thing(questions: Sequence[str]) -> bool:
+    """Tell whether the last question is for a thing, which a yes does not name."""
+    last = questions[-1] if questions else ""
+    words = read_wording(last)
+    return begins_with(last, QUESTION_WORDS) or (
+        words.is_unspaced and has_marker(words, QUESTION_WORDS)
+    )
 
 
 def _says_way(sentences: Sequence[Sentence]) -> bool:

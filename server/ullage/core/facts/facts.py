@@ -9,7 +9,14 @@ from typing import TypeAlias
 
 import msgspec
 
-from ullage.core.facts.choices import Answer, Choice, Dialog, read_answers, write_answer
+from ullage.core.facts.choices import (
+    Answer,
+    Choice,
+    Dialog,
+    read_answers,
+    settles_question,
+    write_answer,
+)
 from ullage.core.facts.command_runs import (
     CommandRun,
     JudgedRun,
@@ -235,10 +242,15 @@ class FactAccumulator(msgspec.Struct):
             return
         results = (block for block in item.message.blocks if isinstance(block, ToolResult))
         answers = [answer for result in results for answer in read_answers(result)]
-        for answer in answers:
-            self._read_answer(answer, item, n_item)
+        others = [answer for answer in answers if not self._read_answer(answer, item, n_item)]
         typed = [s.text for s in list_speech(item, with_results=False) if s.speaker == "typed"]
-        refusals = [answer.text for answer in answers if not answer.question]
+        # What does not settle a question asks for something itself.
+        refusals = [
+            answer.text
+            for answer in answers
+            if not answer.question
+            or (answer in others and count_telling_words(answer.text) >= _MIN_TELLING)
+        ]
         prose = self._drop_echo(read_own_words(self.clean("\n".join((*refusals, *typed)))))
         if not prose:
             if typed or not answers:
@@ -264,15 +276,19 @@ class FactAccumulator(msgspec.Struct):
         request.reply = reply
         self._ask(request)
 
-    def _read_answer(self, answer: Answer, item: ContextItem, n_item: int) -> None:
+    def _read_answer(self, answer: Answer, item: ContextItem, n_item: int) -> bool:
+        """Take an answer as a choice where it settles what was asked; tell whether it does."""
         said = read_user_sentences(answer.text, n_item)
         is_other = all(sentence.kind in ("question", "rule") for sentence in said)
         if not answer.question and (is_other or count_telling_words(answer.text) < _MIN_TELLING):
-            return
+            return False
         held = self.calls.get(answer.call_id)
+        if answer.question and not settles_question(answer, held[0][0].arguments if held else ""):
+            return False
         title = read_plan_title(held[0][0]) if held is not None else ""
         call = title or (": ".join(self._shorten_call(held[0])) if held is not None else "")
         self._add_choice(self.clean(write_answer(answer, call)), item, n_item)
+        return True
 
     def _drop_echo(self, prose: str) -> str:
         """Leave out the lines that a person copied from the agent's last words."""

@@ -15,6 +15,7 @@ from ullage.core.text.wording import (
     CHOICES,
     CLEAR,
     COMPLAINTS,
+    CONDUCT,
     CONTRASTS,
     DECISION_HEADINGS,
     DECISION_LABELS,
@@ -261,7 +262,9 @@ def _way_kind(wording: Wording) -> Kind | None:
         return "intent" if is_taken and not has_marker(wording, INSPECTING) else None
     way, other = wording.lower[: contrast.start()], wording.lower[contrast.end() :].strip(" .!:*")
     is_look = has_marker(read_wording(way.strip() or other), INSPECTING)
-    return "choice" if other and not is_look else None
+    # What the agent leaves out of its own conduct, as to guess, is no other way.
+    is_choice = bool(other) and not is_look and not CONDUCT.match(other)
+    return "choice" if is_choice else None
 
 
 _AGENT_KINDS: tuple[tuple[WordList, Kind], ...] = (

@@ -211,7 +211,7 @@ _NEGATED = re.compile(
 )
 """How a clause begins that forbids, and its next word."""
 _ASIDE = re.compile(r"\(([^()]{1,200})\)")
-_CONDUCT = re.compile(_any_of("conduct"))
+CONDUCT = re.compile(_any_of("conduct"))
 _VERBAL = r"(?:(?<=ing)|(?<=[aei]r)|(?<=re)|(?<=en)|(?<=ть)|(?<=[^\W\da-z]))"
 """How a word ends that says to do something: a gerund, an infinitive; not in all scripts."""
 _ORDERED = re.compile(
@@ -317,7 +317,7 @@ def _forbids(clause: Wording, *, is_aside: bool, is_commanded: bool) -> bool:
     negation = _NEGATED.match(clause.lower)
     if negation is None or has_marker(clause, _REMARKS) or negation[2] in SUBJECTS:
         return False
-    if negation[1] not in _ABSENCES | _EXCLUSIONS or _CONDUCT.match(negation[2]):
+    if negation[1] not in _ABSENCES | _EXCLUSIONS or CONDUCT.match(negation[2]):
         return True
     if is_aside or (negation[1] in _EXCLUSIONS and not is_commanded):
         return False
@@ -329,7 +329,7 @@ def _rules(clause: Wording, following: Wording | None, *, is_told: bool, is_firs
     """Tell whether a clause commands what is to be done from now on."""
     is_obliging = has_marker(clause, OBLIGATIONS)
     is_bound = is_obliging or has_marker(clause, WEAK_RULES)
-    is_about_conduct = _CONDUCT.search(clause.lower) is not None
+    is_about_conduct = CONDUCT.search(clause.lower) is not None
     is_remark = has_marker(clause, _REMARKS)
     if not is_remark and begins_with(clause.lower, _CONDITIONS):
         return following is not None and _commands(following)
@@ -369,7 +369,7 @@ def is_corrective(sentence: Wording) -> bool:
 
     Of the agent's conduct that is a rule all the same.
     """
-    if _CONDUCT.search(sentence.lower) or has_marker(sentence, STRONG_RULES):
+    if CONDUCT.search(sentence.lower) or has_marker(sentence, STRONG_RULES):
         return False
     if has_marker(sentence, CONTRASTS):
         return True
