@@ -364,3 +364,19 @@ def test_an_answer_to_a_tool_settles_something_or_is_none(answer: str, is_settle
 )
 def test_what_an_agent_says_of_its_conduct_is_no_choice(text: str) -> None:
     assert not choices(assistant(text), WORK)
+
+
+@pytest.mark.parametrize(
+    ("asked", "reply"),
+    [
+        ("次は画面の実装まで進めますか？", "Phase4"),
+        ("次は画面の実装から始めますか？", "画面の実装から始めますが、資料を直してください。" * 4),
+        (
+            "Shall the boss or the crew open the door first?",
+            "the terminal of the other level shows a small letter and crowded rows, where people"
+            " cannot read anything, so the crew wants bigger fonts behind the door",
+        ),
+    ],
+)
+def test_a_reply_that_asks_for_something_else_is_no_answer(asked: str, reply: str) -> None:
+    assert not replies(asked, reply)
