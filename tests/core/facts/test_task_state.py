@@ -97,7 +97,7 @@ def test_a_few_words_name_no_task(word: str) -> None:
 )
 def test_a_short_task_is_one(task: str) -> None:
     topic = state_of(ASKED, assistant("Done."), user(task)).topic
-    assert topic == f"{task} (after: {ASKED_TEXT})"
+    assert topic == f"{ASKED_TEXT} (now: {task})"
 
 
 def test_the_topic_is_a_whole_clause() -> None:
@@ -281,7 +281,7 @@ def test_what_a_person_copied_from_the_agent_asks_nothing() -> None:
     items = (ASKED, assistant(f"Two ways:\n\n- **{step}**\n- Leave it"), user(f"- {step}"))
     assert state_of(*items).topic == ASKED_TEXT
     items = (*items[:-1], user(f"Take this one, and tell me when it is done:\n- {step}"))
-    assert state_of(*items).topic.startswith("Take this one, and tell me when it is done:")
+    assert state_of(*items).topic.endswith("(now: Take this one, and tell me when it is done:)")
 
 
 def test_words_that_ended_a_turn_announce_nothing() -> None:
@@ -310,18 +310,29 @@ def test_a_command_of_the_program_begins_a_turn_of_its_own() -> None:
 def test_a_short_request_is_told_with_the_task_before_it() -> None:
     rounded = (ASKED, *LOOKED, assistant("Rounded."))
     topic = state_of(*rounded, user("/commit-commands:commit")).topic
-    assert topic == f"/commit-commands:commit (after: {ASKED_TEXT})"
+    assert topic == f"{ASKED_TEXT} (now: /commit-commands:commit)"
+    named = user("Write the refund notes of the Japanese invoices.")
+    topic = state_of(*rounded, named, *LOOKED).topic
+    assert topic == "Write the refund notes of the Japanese invoices."
+    asks = (user("What is next for the Japanese invoices?"), *LOOKED, assistant("The notes."))
+    assert state_of(*rounded, *asks, user("draft refund notes")).topic == "draft refund notes"
     # A reply or a rule says no more of a task than it does.
     agreed = (assistant("Shall I round half up?"), user("yes, half up like banks"), *LOOKED)
     topic = state_of(ASKED, *agreed, assistant("Done."), user("commit that work")).topic
-    assert topic == f"commit that work (after: {ASKED_TEXT})"
+    assert topic == f"{ASKED_TEXT} (now: commit that work)"
+
+
+def test_a_result_that_stands_before_its_call_is_seen() -> None:
+    result, call = tool_result("…", "c1", "read"), assistant("", [READ])
+    assert facts_of(ASKED, result, call).pending_calls == ()
+    assert len(facts_of(ASKED, result, call, call).pending_calls) == 1
 
 
 def test_words_that_were_approved_name_the_task() -> None:
     remark = user("the yen are rounded twice now")
     told = (ASKED, *LOOKED, assistant("Done."), remark, assistant("So they are. Shall I?"))
     assert state_of(*told).topic == ASKED_TEXT
-    assert state_of(*told, user("yes"), *LOOKED).topic.startswith("the yen are rounded twice now")
+    assert "(now: the yen are rounded twice now" in state_of(*told, user("yes"), *LOOKED).topic
 
 
 def test_a_rule_in_the_midst_of_a_turn_names_no_task() -> None:
@@ -345,7 +356,7 @@ def test_a_command_without_words_is_told_by_what_the_agent_says_of_it() -> None:
     items = (ASKED, assistant("They are right now."), command)
     said = assistant("I begin with the plan of the release.", [READ])
     assert state_of(*items, said, tool_result("…", "c1", "read")).topic == (
-        f"I begin with the plan of the release. (after: {ASKED_TEXT})"
+        f"{ASKED_TEXT} (now: I begin with the plan of the release.)"
     )
 
 
@@ -411,5 +422,5 @@ def test_a_report_leaves_what_says_so_in_plain_words() -> None:
 def test_a_long_proposal_that_was_approved_leaves_room_for_what_was_asked() -> None:
     offer = "I recommend to round half up, to keep the old totals, and to tell the bank of Japan."
     state = state_of(ASKED, *LOOKED, assistant(f"{offer} Shall I?"), user("yes"), *LOOKED)
-    assert state.topic.startswith("I recommend to round half up")
-    assert "(after: Make the totals of the invoice right" in state.topic
+    assert state.topic.startswith("Make the totals of the invoice right")
+    assert "(now: I recommend to round half up" in state.topic

@@ -173,6 +173,8 @@ class FactAccumulator(msgspec.Struct):
     plan: Plan = msgspec.field(default_factory=Plan)
     calls: dict[str, tuple[Call, int]] = {}
     """Those without a result yet, each with its item."""
+    early_results: set[str] = set()
+    """The calls whose result came before them."""
     last_call_item: int = -1
     """The item of the newest call that has a result."""
     last_call: Call | None = None
@@ -402,7 +404,11 @@ class FactAccumulator(msgspec.Struct):
                 self.tasks.read(text, n_item)
         command = None if facts.command is None else self.clean(facts.command)
         self.last_call = (call, command, paths)
-        self.calls[call.call_id] = (self.last_call, n_item)
+        # Some files hold a result before its call.
+        if call.call_id in self.early_results:
+            self.early_results.remove(call.call_id)
+        else:
+            self.calls[call.call_id] = (self.last_call, n_item)
 
     def _read_results(self, item: ContextItem, n_item: int) -> None:
         for block in item.message.blocks:
@@ -414,6 +420,8 @@ class FactAccumulator(msgspec.Struct):
             if call is not None and not block.is_error and (title := read_plan_title(call)):
                 self._add_choice(self.clean(f"plan approved: {title}"), item, n_item)
             name = self.clean(block.name or (call.name if call else ""))
+            if call is None:
+                self.early_results.add(block.call_id)
             if call is None and name:
                 self.tools[name] = None
             shown = command if command is not None or not paths else f"{name} {paths[0]}"

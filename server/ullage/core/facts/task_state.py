@@ -17,7 +17,12 @@ from ullage.core.facts.settled import CHOSEN
 from ullage.core.facts.thread import TOPIC_CHARS
 from ullage.core.text.prose import count_letters, cut_sentences, gist, remove_bold
 from ullage.core.text.questions import find_last_question
-from ullage.core.text.sentences import Sentence, find_open_points, leave_out_quoted_words
+from ullage.core.text.sentences import (
+    Sentence,
+    count_telling_words,
+    find_open_points,
+    leave_out_quoted_words,
+)
 from ullage.core.text.word_lists import QUESTION_MARKS
 from ullage.core.text.wording import (
     DONE,
@@ -47,12 +52,14 @@ WAITING = "wait for the user's answer: "
 """How the next step begins where the agent asked something at the end of its turn."""
 FAILING = "failing: "
 """How an open item begins that a check's failure leaves."""
-_AFTER = "after: "
-"""Before the request that a short one followed."""
-_MAX_APPROVED_CHARS = 55
-"""Of a proposal that a yes approves, as topic; chosen."""
-_MIN_AFTER_CHARS = 30
-"""Fewer of it say too little; chosen."""
+_NOW = "now: "
+"""Before what goes on in a task."""
+_MAX_NOW_CHARS = 50
+"""Of what goes on in a task, beside that; chosen."""
+_MIN_TASK_WORDS = 5
+_MIN_FORMER_WORDS = 3
+"""Telling words of a message that says by itself what its task is, and of a task that says what a
+part of it is for; chosen."""
 _NAME = re.compile(r"\w+(?:[._]\w+)+")
 """A name that is written as one word: what its parts say, such as `Next.js`, it does not."""
 _CLAUSE_END = re.compile(r"[,;:，；：、](?:\s|(?<=[，；：、]))|\s[–—-]\s")
@@ -71,8 +78,11 @@ class OpenItem(msgspec.Struct, frozen=True, kw_only=True):
 
 class NamedTask(msgspec.Struct, frozen=True, kw_only=True):
     text: str
+    is_part: bool
+    """Whether it only picks or approves something, or is a command: the task is what was asked
+    before."""
     is_reply: bool
-    """Whether it only answers something, or is a command or a rule: it says no more of a task that
+    """Whether it is a part, answers something or is a rule: it says no more of a task that
     follows."""
 
 
@@ -122,8 +132,8 @@ def _find_task(requests: Sequence[Request]) -> Request | None:
 
 
 def _find_topic(facts: Facts) -> str:
-    """Name the task: the last request that names one, with the plan's step at work, or with what
-    was asked before where it is short."""
+    """Name the task: the last request that names one, with the plan's step at work; where that is a
+    reply or short, the task before it, with it as what goes on."""
     steps = [step.text for step in _list_current_steps(facts) if step.state == "in progress"]
     tasks = _list_named(facts)
     goals = facts.previous_lines("Goal")[-1:]
@@ -131,13 +141,22 @@ def _find_topic(facts: Facts) -> str:
     topics = [facts.begun, *(task.text for task in tasks[-1:]), *steps, *goals, *said]
     topic = next(filter(None, (cut_clauses(topic, TOPIC_CHARS) for topic in topics)), "")
     if steps and steps[0] not in topic:
-        return _add_note(topic, steps[0])
-    former = [task.text for task in tasks if not task.is_reply]
-    before = next((text for text in reversed(former) if not text.startswith(topic)), "")
-    n_left = TOPIC_CHARS - len(topic) - len(_AFTER) - len(" ()")
-    if topic and before and n_left >= _MIN_AFTER_CHARS:
-        return _add_note(topic, _AFTER + cut_clauses(before, n_left))
-    return topic
+        longer = f"{topic} ({steps[0]})"
+        return longer if len(longer) <= TOPIC_CHARS else topic
+    is_part = not facts.begun and bool(tasks) and tasks[-1].is_part
+    is_whole = len(topic) > _MAX_NOW_CHARS or count_telling_words(topic) >= _MIN_TASK_WORDS
+    if is_whole and not is_part:
+        return topic
+    former = [task.text for task in tasks if not (task.is_reply or task.text.startswith(topic))]
+    # A pick or a yes has a task before it, a message of its own words goes on at most.
+    telling = [text for text in (former if is_part else former[-1:]) if _tells_task(text)]
+    note = f" ({_NOW}{cut_clauses(topic, _MAX_NOW_CHARS)})"
+    return cut_clauses(telling[-1], TOPIC_CHARS - len(note)) + note if telling else topic
+
+
+def _tells_task(text: str) -> bool:
+    is_question = text.endswith(QUESTION_MARKS)
+    return not is_question and count_telling_words(text) >= _MIN_FORMER_WORDS
 
 
 def _list_named(facts: Facts) -> list[NamedTask]:
@@ -147,17 +166,12 @@ def _list_named(facts: Facts) -> list[NamedTask]:
     for turn in facts.turns:
         option, mark, _ = turn.reply.partition(CHOSEN)
         own = read_approved(turn.reply) if turn.is_bare else _leave_out_rules(turn, rules)
-        # What the agent proposed leaves room for what it was asked.
-        text = option if mark else cut_clauses(own, _MAX_APPROVED_CHARS) if turn.is_bare else own
-        is_reply = bool(turn.reply) or text.startswith("/") or text in rules
+        text = option if mark else own
+        is_part = bool(mark) or turn.is_bare or text.startswith("/")
+        is_reply = is_part or bool(turn.reply) or text in rules
         if turn.names_task and text:
-            tasks.append(NamedTask(text=text, is_reply=is_reply))
+            tasks.append(NamedTask(text=text, is_part=is_part, is_reply=is_reply))
     return tasks
-
-
-def _add_note(topic: str, note: str) -> str:
-    longer = f"{topic} ({note})"
-    return longer if len(longer) <= TOPIC_CHARS else topic
 
 
 def _leave_out_rules(request: Request, rules: Set[str]) -> str:
