@@ -94,6 +94,12 @@ def test_what_outlives_the_message_is_a_rule(said: str) -> None:
         "服务不可用了",
         "要不要换一个方案",
         "まだ絶対パスのままです",
+        "Rename the column, don't keep the old one",
+        "The unused counter boxCount is incremented but never read",
+        "Only the page's drawBox() exclusively uses the old frame",
+        "The page is read with read_page() and no limit",
+        "there should always be a box",
+        "Don't care about the frame.",
     ],
 )
 def test_what_only_sounds_like_a_rule_is_none(said: str) -> None:
@@ -176,3 +182,31 @@ def test_no_phrase_is_found_within_other_words(phrase: str, letters: str) -> Non
     assert has_marker(read_wording(f"it is {phrase} here"), table)
     assert not has_marker(read_wording(f"it is {phrase}{letters} here"), table)
     assert not has_marker(read_wording(f"it is {letters}{phrase} here"), table)
+
+
+_PLAN = """Do this, but never push.
+
+# Plan
+## Box
+- never draws without a frame
+- the frame must not be empty
+{heading}
+- never draw outside it
+"""
+
+
+@pytest.mark.parametrize(
+    ("heading", "rules"),
+    [
+        ("## Frame", ["Do this, but never push."]),
+        ("## Rules", ["Do this, but never push.", "never draw outside it"]),
+    ],
+)
+def test_below_headings_only_those_of_rules_rule(heading: str, rules: list[str]) -> None:
+    sentences = read_user_sentences(_PLAN.format(heading=heading), 0)
+    assert [s.text.removeprefix("Rules ") for s in sentences if s.kind == "rule"] == rules
+
+
+def test_a_sentence_with_requirement_in_it_heads_no_rules() -> None:
+    said = "I wrote down one more requirement for the box:\n- the frame is drawn as well"
+    assert [s.kind for s in read_user_sentences(said, 0) if s.kind == "rule"] == []

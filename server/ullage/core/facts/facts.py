@@ -45,7 +45,7 @@ from ullage.core.text.sentences import (
     read_agent_sentences,
     read_user_sentences,
 )
-from ullage.core.text.wording import is_directive, is_intention, read_wording
+from ullage.core.text.wording import is_directive, is_intention, read_wording, rule_strength
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Text, ToolCall, ToolResult, result_text
 from ullage.core.transcript.speech import list_speech, read_speech
@@ -149,6 +149,18 @@ def collect_facts(items: Iterable[ContextItem]) -> Facts:
     return accumulator.finish()
 
 
+def _set_facts_apart(summary: PreviousSummary) -> PreviousSummary:
+    """Move what another's summary tells of the code among its rules to the identifiers."""
+    rules: list[str] = []
+    facts = list(summary.lines["Identifiers"])
+    for line in summary.lines["Constraints"]:
+        wording = read_wording(line)
+        is_fact = wording.names_code and not rule_strength(wording)
+        (facts if is_fact else rules).append(line)
+    lines = {**summary.lines, "Constraints": tuple(rules), "Identifiers": tuple(facts)}
+    return PreviousSummary(is_ours=False, lines=lines)
+
+
 class FactAccumulator(msgspec.Struct):
     """What one pass over the messages has seen so far."""
 
@@ -211,6 +223,8 @@ class FactAccumulator(msgspec.Struct):
         self.summary_items.append(n_item)
         self.dialog.is_begun = True
         summary = read_previous_summary(self.clean(read_speech(item, "summary")))
+        if not summary.is_ours:
+            summary = _set_facts_apart(summary)
         for name in ("Constraints", "Decisions"):
             self.statements.carry(summary.lines.get(name, ()))
         requests = [

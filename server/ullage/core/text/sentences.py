@@ -99,6 +99,25 @@ class Sentence(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     wording: Wording
 
 
+class _Outline(msgspec.Struct):
+    """Where among the headings of a document reading is."""
+
+    headings: list[tuple[int, bool]] = []
+    """Those that a piece stands below: the level, and whether it calls what follows rules."""
+
+    def rules(self, piece: RawSentence) -> bool:
+        """Go on to a piece; tell whether it may rule: before all headings, or below one of rules.
+
+        What else stands below headings tells of the work: a plan, a review, a specification.
+        """
+        if piece.level:
+            wording = read_wording(piece.text)
+            is_ruling = has_marker(wording, STRONG_RULES) or has_marker(wording, RULE_HEADINGS)
+            self.headings = [each for each in self.headings if each[0] < piece.level]
+            self.headings.append((piece.level, is_ruling))
+        return not self.headings or any(is_ruling for _, is_ruling in self.headings)
+
+
 @lru_cache(maxsize=MAX_CACHED)
 def read_user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
     """Sort what a user wrote, given in their own words."""
@@ -107,14 +126,18 @@ def read_user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
     pieces = list(cut_sentences(text))
     weak: set[str] = set()
     heading = ""
-    is_document = len(pieces) > _BULK_PIECES and len(_MARKDOWN_HEADING.findall(text)) > 1
+    n_headings = len(_MARKDOWN_HEADING.findall(text))
+    is_document = len(pieces) > _BULK_PIECES and n_headings > 1
+    outline = _Outline()
     for at, piece in enumerate(pieces):
         wording = read_wording(piece.text)
         if not wording.words:
             continue
         # An escaped line break stands in what a program wrote; a title names what is below it.
         is_title = piece.is_heading and not piece.text.endswith((":", "：", ":**"))
-        strength = 0 if is_title or "\\n" in piece.text else rule_strength(wording)
+        is_ruling = outline.rules(piece) or n_headings < 2
+        is_told = is_title or "\\n" in piece.text or not is_ruling
+        strength = 0 if is_told else rule_strength(wording)
         kind = _user_kind(piece, wording, strength)
         if strength == WEAK and kind != "question" and not piece.is_heading:
             weak.add(piece.text)
@@ -299,11 +322,12 @@ def _list_kind(piece: RawSentence, wording: Wording, under: Kind | None) -> Kind
         return under if piece.is_listed else None
     if len(wording.words) > 12:
         return None
-    if has_marker(wording, STRONG_RULES) or has_marker(wording, RULE_HEADINGS):
+    is_label = len(wording.words) <= _LABEL_WORDS
+    if has_marker(wording, STRONG_RULES) or (is_label and has_marker(wording, RULE_HEADINGS)):
         return "rule"
     if has_marker(wording, OPEN_POINTS):
         return "open"
-    if has_marker(wording, DECISION_HEADINGS) and len(wording.words) <= _LABEL_WORDS:
+    if is_label and has_marker(wording, DECISION_HEADINGS):
         # Below one that says itself what was decided stand its reasons.
         return None if _is_labelled(wording) else "choice"
     return "done" if has_marker(wording, DONE) else None

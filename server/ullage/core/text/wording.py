@@ -27,6 +27,7 @@ _PARTED = bytes(n if chr(n).isalnum() or chr(n) == "'" else ord(" ") for n in ra
 """What stands between words of ASCII made spaces: six times as quick as the pattern (measured)."""
 
 
+_CODE_NAME = re.compile(r"`|\w\(|\w[_/]\w|[a-z][A-Z]|\w\.\w{2}|//")
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Thai, Korean, Japanese and Chinese."""
 
@@ -41,6 +42,8 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     first: str
     is_unspaced: bool
     """Whether it holds letters of a script whose words the tables have as fragments."""
+    names_code: bool
+    """Whether it names a call, a variable, a path: what tells of code rather than commands."""
 
 
 def read_wording(text: str) -> Wording:
@@ -55,6 +58,7 @@ def read_wording(text: str) -> Wording:
         # French puts its negation before the verb as n'.
         first="" if not words else "n" if words[0].startswith("n'") else words[0],
         is_unspaced=not lower.isascii() and _UNSPACED.search(lower) is not None,
+        names_code=_CODE_NAME.search(text) is not None,
     )
 
 
@@ -199,6 +203,8 @@ _NEAR_WORDS = 6
 """Among which such a word stands where its clause commands; chosen."""
 _BRIEF_WORDS = 5
 """Of what names a thing that is not wanted; a longer clause tells that there is none; chosen."""
+_LEADING_WORDS = 2
+"""Of a clause that only leads to the next; chosen."""
 _CLAUSE_END = re.compile(r"[,;，；：、（）]|:\s|\.\.+|\s[-–—]+\s")
 _JOINED = re.compile(
     rf"\s(?:{_join(list_entries('lead_ins'))})\s+"
@@ -207,7 +213,8 @@ _JOINED = re.compile(
 """Where a clause goes on that forbids: "and don't"."""
 _FORBIDDING_TABLES: tuple[Table, ...] = ("negations", "absences", "exclusions")
 _NEGATED = re.compile(
-    rf"({_join([e for t in _FORBIDDING_TABLES for e in list_entries(t)])})(?!\w)[\s'\"]*([^\W_]+)"
+    rf"({_join([e for t in _FORBIDDING_TABLES for e in list_entries(t)])})(?!\w)[\s'\"]*"
+    rf"(?:(?:{_join(list_entries('lead_ins'))})\s+)?([^\W_]+)"
 )
 """How a clause begins that forbids, and its next word."""
 _ASIDE = re.compile(r"\(([^()]{1,200})\)")
@@ -221,8 +228,9 @@ _CAUTIOUS = re.compile(rf"{_any_of('cautions')}\W*(?:\w+\W+){{0,2}}?{_any_of('co
 _ORDERED_LAST = re.compile(rf"{_any_of('conduct')}.*{_any_of('orders')}\W*\Z")
 _TOLD = re.compile(
     rf"(?<!\w)(?:{_join(sorted(SUBJECTS))})\s+(?:\w+\s+)?(?:{_join(list_entries('strong_rules'))})(?!\w)"
+    rf"(?!\s+{_any_of('conduct')})"
 )
-"""What somebody always does, or can."""
+"""What somebody always does, or can, unless it is the agent's conduct."""
 _UNWISHED = re.compile(
     rf"(?<!\w)(?:{_join(sorted(SUBJECTS))})\s+(?:{_NOT})\s+(?:{_join(list_entries('wishes'))})(?!\w)"
 )
@@ -271,13 +279,16 @@ def rule_strength(sentence: Wording) -> int:
     asides = [
         clause for aside in _ASIDE.finditer(sentence.lower) for clause in _read_clauses(aside[1])
     ]
-    if any(_list_forbidding(clauses)) or any(_list_forbidding(asides, is_aside=True)):
+    names_code = sentence.names_code
+    if any(_list_forbidding(clauses, names_code=names_code)) or any(
+        _list_forbidding(asides, is_aside=True)
+    ):
         return CLEAR
     if has_marker(sentence, COMPLAINTS):
         return 0
     following = (*clauses[1:], None)
     if any(
-        _rules(clause, after, is_told=not _commands(clauses[0]), is_first=clause is clauses[0])
+        _rules(clause, after, is_told=not _commands(clauses[0]), names_code=names_code)
         for clause, after in zip(clauses, following, strict=False)
     ):
         return CLEAR
@@ -303,29 +314,37 @@ def _read_clauses(lower: str) -> list[Wording]:
     return clauses
 
 
-def _list_forbidding(clauses: Sequence[Wording], *, is_aside: bool = False) -> list[bool]:
+def _list_forbidding(
+    clauses: Sequence[Wording], *, is_aside: bool = False, names_code: bool = False
+) -> list[bool]:
     """Tell of each clause whether it forbids; an aside only tells of what is not there."""
-    commanded = (True, *map(_commands, clauses))
     return [
-        _forbids(clause, is_aside=is_aside, is_commanded=is_commanded)
-        for clause, is_commanded in zip(clauses, commanded, strict=False)
+        _forbids(clause, before, is_aside=is_aside, names_code=names_code)
+        for clause, before in zip(clauses, (None, *clauses), strict=False)
     ]
 
 
-def _forbids(clause: Wording, *, is_aside: bool, is_commanded: bool) -> bool:
-    """Tell whether a clause begins with what forbids, or with what a command leaves out."""
+def _forbids(clause: Wording, before: Wording | None, *, is_aside: bool, names_code: bool) -> bool:
+    """Tell whether a clause begins with what forbids, or with what a command leaves out.
+
+    What is forbidden behind a request only says how to do that, unless it is the agent's conduct;
+    behind few words, an interjection or a label, it stands for itself.
+    """
     negation = _NEGATED.match(clause.lower)
     if negation is None or has_marker(clause, _REMARKS) or negation[2] in SUBJECTS:
         return False
-    if negation[1] not in _ABSENCES | _EXCLUSIONS or CONDUCT.match(negation[2]):
+    if CONDUCT.match(negation[2]):
         return True
-    if is_aside or (negation[1] in _EXCLUSIONS and not is_commanded):
+    if negation[1] not in _ABSENCES | _EXCLUSIONS:
+        return before is None or len(before.words) <= _LEADING_WORDS
+    is_told = before is not None and (names_code or not _commands(before))
+    if is_aside or (is_told and (names_code or negation[1] in _EXCLUSIONS)):
         return False
     is_limited = has_marker(clause, WEAK_RULES) or has_marker(clause, LIMITS)
     return is_limited or len(clause.words) <= _BRIEF_WORDS
 
 
-def _rules(clause: Wording, following: Wording | None, *, is_told: bool, is_first: bool) -> bool:
+def _rules(clause: Wording, following: Wording | None, *, is_told: bool, names_code: bool) -> bool:
     """Tell whether a clause commands what is to be done from now on."""
     is_obliging = has_marker(clause, OBLIGATIONS)
     is_bound = is_obliging or has_marker(clause, WEAK_RULES)
@@ -343,9 +362,7 @@ def _rules(clause: Wording, following: Wording | None, *, is_told: bool, is_firs
         return True
     if is_remark or not (is_bound or _commands(clause)):
         return False
-    if _stands(clause) and (is_bound or not _TOLD.search(clause.lower)):
-        return True
-    if is_first and begins_with(clause.lower, OBLIGATIONS):
+    if _stands(clause, names_code=names_code) and not _TOLD.search(clause.lower):
         return True
     if is_bound and _ORDERED_LAST.search(clause.lower):
         return True
@@ -353,11 +370,14 @@ def _rules(clause: Wording, following: Wording | None, *, is_told: bool, is_firs
     return is_ordered is not None and (is_bound or not is_told)
 
 
-def _stands(clause: Wording) -> bool:
-    """Tell whether a clause holds what holds for good: a word of it near its beginning."""
+def _stands(clause: Wording, *, names_code: bool) -> bool:
+    """Tell whether a clause holds what holds for good: a word of it near its beginning, or as its
+    first where it tells of code."""
     if clause.is_unspaced or is_phrase_in(clause, STRONG_RULES):
         return has_marker(clause, STRONG_RULES)
-    return not STRONG_RULES.words.isdisjoint(_split_words(clause.lower)[:_NEAR_WORDS])
+    return not STRONG_RULES.words.isdisjoint(
+        _split_words(clause.lower)[: 1 if names_code else _NEAR_WORDS]
+    )
 
 
 def _commands(clause: Wording) -> bool:
