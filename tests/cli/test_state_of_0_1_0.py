@@ -85,8 +85,8 @@ def test_its_checkpoints_are_read_and_the_next_one_goes_on(left: Place) -> None:
     assert (written["checkpoint_id"], written["problem"]) == ("cp_002", None)
     later = answer(left, "checkpoint", "show", "cp_002", "--session", path)["checkpoint"]
     kept = {decision["id"]: decision["what"] for decision in later["decisions"]}
-    # A bare reply of which nothing came is no decision any more; all others keep their ids.
-    assert kept == {k: what for k, what in decided.items() if what != "Retry three times"}
+    # A reply stands with what it answers now; the session shows that one.
+    assert all(kept[name].startswith(what) for name, what in decided.items())
 
 
 def test_its_pins_and_its_switch_hold(left: Place) -> None:

@@ -54,7 +54,7 @@ def test_a_damaged_checkpoint_is_passed_over_and_named(places: Places) -> None:
 
 
 def test_a_long_session_fills_600_to_800_real_tokens(places: Places) -> None:
-    several = [item for planted in islice(sessions(), 6) for item in planted.items]
+    several = [item for planted in islice(sessions(), 4) for item in planted.items]
     write(KEY, places, *several)
     found = resume(KEY, SETTINGS, places)
     assert found is not None

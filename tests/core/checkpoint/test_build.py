@@ -51,8 +51,8 @@ FIRST = built(
         user("Never touch the table users. Build the exporter."),
         assistant("", [("c1", "edit", {"path": "src/export.py"})]),
         tool_result("ok", "c1", "edit"),
-        assistant("I go with streams rather than lists. Still to do: document the flag."),
-        user("The exporter should listen on port 8080."),
+        assistant("I decided to use streaming. Still to do: document the flag."),
+        user("Use port 8080 for the exporter."),
         assistant("Port it is."),
     )
 )
@@ -165,7 +165,7 @@ def test_a_captured_reply_that_the_context_shows_counts_once() -> None:
         )
     )
     assert [one.what for one in built(context_of(*talk), None, state).decisions] == [
-        "the small one (in reply to: Plan. Which plan?)"
+        "the small one (in reply to: Which plan?)"
     ]
 
 

@@ -15,6 +15,8 @@ def settled(*talk: ContextItem) -> list[str]:
     "said",
     [
         "the labels must end at the first comma",
+        "i want the table to fill the page",
+        "a load of tabs is overkill",
         "skip the animation",
         "Der Rand soll dünner sein",
         "El título debe ir en negrita",
@@ -44,16 +46,6 @@ def test_what_outlives_the_thing_at_hand_stays_a_rule(said: str) -> None:
     assert not facts.choices
 
 
-def test_a_reply_that_rules_is_a_constraint_alone_and_the_rest_settles() -> None:
-    asked = "Shall I commit the list as one file?"
-    talk = [user("Build the price list."), assistant(asked), user("don't commit it")]
-    facts = collect_facts(numbered(talk))
-    assert [rule.text for rule in facts.rules] == ["don't commit it"]
-    assert not facts.choices
-    (choice,) = settled(*talk[:2], user("yes. Never push it."))
-    assert choice == f"{asked} (approved: yes.)"
-
-
 def test_what_a_first_request_wants_is_no_decision_yet() -> None:
     assert settled(user("Build a list. It must load in a second, and rows should be short.")) == []
 
@@ -61,18 +53,16 @@ def test_what_a_first_request_wants_is_no_decision_yet() -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "i want the table to fill the page",
-        "we should add a second page too",
-        "propose where each of the columns should go",
-        "it should be 40",
+        "I'll leave the other columns unchanged.",
+        "I'm going to send the first page only.",
+        "I'll cache the prices because the till is slow.",
+        "Best solution: one table for both.",
+        "Ich lasse die Spalten unverändert.",
+        "Voy a usar una tabla porque hay dos monedas.",
+        "**Decision: one table for both**",
     ],
 )
-def test_a_request_and_what_only_points_are_no_decisions(said: str) -> None:
-    assert settled(user("Build the price list."), assistant("It is drawn."), user(said)) == []
-
-
-@pytest.mark.parametrize("said", ["Best solution: one table for both.", "**Decision: one table**"])
-def test_what_an_agent_calls_a_decision_is_one(said: str) -> None:
+def test_an_agents_way_with_its_limit_or_ground_is_a_decision(said: str) -> None:
     assert settled(user("Build the price list."), assistant(said)) == [said.strip("*")]
 
 
@@ -83,18 +73,11 @@ def test_what_an_agent_calls_a_decision_is_one(said: str) -> None:
         "Let me check the rows because the sum is wrong.",
         "I'm going to look at the first page only.",
         "I'll write the columns now.",
-        "I'll leave the other columns unchanged.",
-        "I'll cache the prices because the till is slow.",
         "Voy a revisar la tabla porque falla.",
     ],
 )
 def test_a_next_action_is_no_decision(said: str) -> None:
     assert settled(user("Build the price list."), assistant(said)) == []
-
-
-def test_a_report_that_a_person_shows_is_no_decision() -> None:
-    said = "The export walks each page, instead of the index, no page is left out. " * 5
-    assert settled(user("Build the price list."), assistant("It is drawn."), user(said)) == []
 
 
 def test_a_question_that_is_asked_again_was_not_answered() -> None:

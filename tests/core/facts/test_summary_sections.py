@@ -176,17 +176,3 @@ def test_the_time_stands_above_and_is_not_carried() -> None:
     assert not any(read_previous_summary(text).lines.values())
     assert write_as_of(None) == ""
     assert write_as_of(10**20) == ""
-
-
-@pytest.mark.parametrize(
-    ("point", "section"),
-    [
-        ("Sort the wards by name, as the list is printed", "Decisions"),
-        ("Read `a.csv` with `csv`, not with `pandas`: nine columns", "Decisions"),
-        ("Fields of a row: `ward`, `bed_number`, `admitted_at`, `released_at`", "Identifiers"),
-        ("The name of the table is to be decided", "Remaining"),
-    ],
-)
-def test_names_and_what_is_left_open_are_not_decided(point: str, section: str) -> None:
-    lines = read_previous_summary(f"## Key Decisions\n- {point}\n").lines
-    assert [name for name in SECTION_NAMES if lines[name] == (point,)] == [section]

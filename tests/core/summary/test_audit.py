@@ -226,7 +226,7 @@ def test_the_note_of_what_was_left_out_is_true_after_completion() -> None:
 
 def test_what_is_put_in_stays_within_its_share_but_for_pins_and_typed_rules() -> None:
     rules = "\n".join(f"Never open file number {n} of the archive." for n in range(300))
-    document = f"# The archive\n\nIt has files.\n\n## Rules\n\n{rules}\n\n## End\n\nIt ends."
+    document = f"# The archive\n\nIt has files.\n\n## Files\n\n{rules}\n\n## End\n\nIt ends."
     done = complete([user(f"{document}\nSummarize it."), assistant("ok")], "", budget=800)
     assert count(done.text) < 800
     assert done.left_out

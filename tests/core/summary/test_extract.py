@@ -183,18 +183,6 @@ def test_the_summary_of_another_program_keeps_its_rules_and_decisions() -> None:
     assert "Migrate the shop" in section(text, "Goal")
 
 
-def test_what_another_program_tells_of_code_among_its_rules_is_none() -> None:
-    foreign = (
-        "## Goal\nDraw boxes\n\n## Constraints\n- `make check` must pass\n- Prefers short answers\n"
-        "- `BOX_KEY` stands in `/srv/.env`\n\n## Next Steps\n1. write tests\n"
-    )
-    text = summed([summary(foreign), user("Go on."), assistant("Working on it.")])
-    assert "must pass" in section(text, "Constraints")
-    assert "Prefers short answers" in section(text, "Constraints")
-    assert "BOX_KEY" not in section(text, "Constraints")
-    assert "BOX_KEY" in section(text, "Identifiers")
-
-
 def test_an_open_request_of_an_earlier_summary_is_closed_by_its_answer() -> None:
     first = summed(
         [user("Write the export module."), assistant("", [("c9", "bash", {"command": "ls"})])]

@@ -77,7 +77,7 @@ def test_the_value_of_a_line_that_instructs_stays_and_the_order_goes(line: str, 
 
 
 def test_what_is_left_out_of_a_request_is_shown() -> None:
-    said = "Rename foo. Never touch bar. Then call baz. Always use snake case."
+    said = "Rename foo. Never touch bar. Then call baz. Use snake case."
     (turn,) = collect_facts(numbered([user(said)])).turns
     assert turn.ask == "Rename foo. … Then call baz."
 

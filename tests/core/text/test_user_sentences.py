@@ -94,61 +94,9 @@ def test_what_outlives_the_message_is_a_rule(said: str) -> None:
         "服务不可用了",
         "要不要换一个方案",
         "まだ絶対パスのままです",
-        "Rename the column, don't keep the old one",
-        "The unused counter boxCount is incremented but never read",
-        "Only the page's drawBox() exclusively uses the old frame",
-        "The page is read with read_page() and no limit",
-        "there should always be a box",
-        "Don't care about the frame.",
     ],
 )
 def test_what_only_sounds_like_a_rule_is_none(said: str) -> None:
-    assert [s.kind for s in read_user_sentences(said, 0) if s.kind == "rule"] == []
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "We should run the linter before committing.",
-        "we ought to ask the team first",
-        "prefer small commits",
-        "only commit what I read",
-        "You moved the table without asking me.",
-        "you're supposed to read the notes",
-        "Answer in Korean, please",
-        "Puedes responder en español?",
-        "回答请用中文",
-        "No need to ask me for each file.",
-        "I don't want a new dependency.",
-        "deve corrigir a página sem quebrar a outra",
-        "when I am away, don't push",
-    ],
-)
-def test_what_governs_the_agents_conduct_is_a_rule(said: str) -> None:
-    assert [sentence.kind for sentence in read_user_sentences(said, 0)] == ["rule"]
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Only for those who voted.",
-        "we can always draw it later on",
-        "I don't want small icons.",
-        "See if any changes are required.",
-        "keep the red box - I only meant the frame",
-        "make sure the box is red",
-        "No box was found on the first page that I opened.",
-        "The boxes (no frames) are drawn.",
-        "When you are done, draw the box.",
-        "so it says the same as before, not just in part",
-        "put it there before the title",
-        "I ran it before committing.",
-        "把它做成一个页面，方便下次使用",
-        "The page is in English.",
-        "None.",
-    ],
-)
-def test_what_is_said_of_the_thing_that_is_built_is_no_rule(said: str) -> None:
     assert [s.kind for s in read_user_sentences(said, 0) if s.kind == "rule"] == []
 
 
@@ -165,48 +113,12 @@ def test_points_below_a_heading_of_rules_are_rules() -> None:
     assert kinds == ["statement", "statement", "rule", "rule"]
 
 
-def test_a_heading_that_rules_stands_before_each_of_its_points() -> None:
-    said = "Build the page.\n\nNever:\n- new colors\n- a second font\n\nThanks."
-    sentences = read_user_sentences(said, 0)
-    rules = [sentence.text for sentence in sentences if sentence.kind == "rule"]
-    assert rules == ["Never: new colors", "Never: a second font"]
-    assert [s.text for s in sentences if s.kind != "rule"] == ["Build the page.", "Thanks."]
-
-
 _WORD = st.text(alphabet="abcdefghijklmnop", min_size=1, max_size=8)
 
 
-@given(st.sampled_from(["only use", "each time", "from now", "not allowed"]), _WORD)
+@given(st.sampled_from(["no new", "make sure", "from now", "at most"]), _WORD)
 def test_no_phrase_is_found_within_other_words(phrase: str, letters: str) -> None:
     table = word_list("strong_rules")
     assert has_marker(read_wording(f"it is {phrase} here"), table)
     assert not has_marker(read_wording(f"it is {phrase}{letters} here"), table)
     assert not has_marker(read_wording(f"it is {letters}{phrase} here"), table)
-
-
-_PLAN = """Do this, but never push.
-
-# Plan
-## Box
-- never draws without a frame
-- the frame must not be empty
-{heading}
-- never draw outside it
-"""
-
-
-@pytest.mark.parametrize(
-    ("heading", "rules"),
-    [
-        ("## Frame", ["Do this, but never push."]),
-        ("## Rules", ["Do this, but never push.", "never draw outside it"]),
-    ],
-)
-def test_below_headings_only_those_of_rules_rule(heading: str, rules: list[str]) -> None:
-    sentences = read_user_sentences(_PLAN.format(heading=heading), 0)
-    assert [s.text.removeprefix("Rules ") for s in sentences if s.kind == "rule"] == rules
-
-
-def test_a_sentence_with_requirement_in_it_heads_no_rules() -> None:
-    said = "I wrote down one more requirement for the box:\n- the frame is drawn as well"
-    assert [s.kind for s in read_user_sentences(said, 0) if s.kind == "rule"] == []

@@ -47,7 +47,7 @@ def test_every_table_is_used_and_explained() -> None:
 def test_a_list_joins_the_languages() -> None:
     rules = word_list("strong_rules")
     assert {"never", "niemals", "никогда"} <= rules.words
-    assert "from now" in rules.phrases["from"]
+    assert "make sure" in rules.phrases["make"]
     assert "follow-up" in word_list("open_points").phrases["follow"]
     assert rules.fragments is not None
     assert rules.fragments.search("严禁上传")

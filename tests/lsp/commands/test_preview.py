@@ -64,7 +64,7 @@ async def test_a_preview_is_two_files_and_nothing_else_changes(editor, full_sess
     }
     assert added == {"state", "state/index", "state/index/tokens.sqlite"}
     assert full_session.read_bytes() == before[str(full_session.relative_to(editor.place.root))]
-    assert preview.title == "Compaction · 116k → 63k (−46%)"
+    assert preview.title == "Compaction · 116k → 64k (−45%)"
     assert (preview.session.path, preview.tokensBefore) == (str(full_session), 116_480)
     old, new = Path(preview.beforePath), Path(preview.proposedPath)
     above, _, below = new.read_text("utf-8").partition(MARKER)
@@ -403,7 +403,7 @@ async def test_a_text_that_is_too_long_is_not_applied_nor_is_the_saved_one(
     assert message.startswith("the text in the editor is too long for a summary")
     assert full_session.read_bytes() == before
     type_text(editor, path, with_summary(path, "## Goal\n- Short."))
-    assert (await lens_titles(editor, preview))[0] == "Apply (−46%)"
+    assert (await lens_titles(editor, preview))[0] == "Apply (−45%)"
 
 
 async def test_an_edited_proposal_that_is_discarded_is_kept(editor, full_session: Path) -> None:
@@ -590,7 +590,7 @@ async def test_a_client_that_shows_no_documents_is_told_where_the_proposal_is(
 ) -> None:
     await editor.start()
     result = await editor.execute("ullage.preview", {"session": str(full_session)})
-    told = f"Compaction · 116k → 63k (−46%): {result.preview.proposedPath}"
+    told = f"Compaction · 116k → 64k (−45%): {result.preview.proposedPath}"
     assert editor.told == [told]
     again = await editor.execute("ullage.regenerate", {"preview": result.preview.preview})
     assert editor.told == [told, f"{again.preview.title}: {again.preview.proposedPath}"]
@@ -619,7 +619,7 @@ async def test_lenses_of_a_proposal_say_what_it_saves_and_keeps(editor, full_ses
         types.CodeLensParams(types.TextDocumentIdentifier(Path(preview.proposedPath).as_uri()))
     )
     assert [(one.command.title, one.command.command) for one in found] == [
-        ("Apply as saved (−46%)", "ullage.apply"),
+        ("Apply as saved (−45%)", "ullage.apply"),
         ("Regenerate…", "ullage.regenerate"),
         ("Discard", "ullage.discard"),
         ("lacks nothing that the audit asks for", ""),
@@ -690,7 +690,7 @@ async def test_what_is_typed_counts_even_where_the_client_was_not_asked_to_send_
     found = await editor.client.text_document_code_lens_async(
         types.CodeLensParams(types.TextDocumentIdentifier(path.as_uri()))
     )
-    assert found[0].command.title == "Apply (−46%)"
+    assert found[0].command.title == "Apply (−45%)"
     await editor.execute("ullage.apply", {"preview": preview.preview})
     assert b"- Not saved." in full_session.read_bytes()
 

@@ -9,14 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from ullage.core.facts.choices import (
-    Answer,
-    Choice,
-    Dialog,
-    read_answers,
-    settles_question,
-    write_answer,
-)
+from ullage.core.facts.choices import Choice, Dialog, read_answers, write_answer
 from ullage.core.facts.command_runs import (
     CommandRun,
     JudgedRun,
@@ -41,11 +34,10 @@ from ullage.core.text.prose import (
 from ullage.core.text.quotations import mark_pasted, read_own_words
 from ullage.core.text.sentences import (
     Sentence,
-    count_telling_words,
     read_agent_sentences,
     read_user_sentences,
 )
-from ullage.core.text.wording import is_directive, is_intention, read_wording, rule_strength
+from ullage.core.text.wording import is_directive, is_intention, read_wording
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Text, ToolCall, ToolResult, result_text
 from ullage.core.transcript.speech import list_speech, read_speech
@@ -55,8 +47,6 @@ _MAX_PASTED_CHARS = 200
 """Of a message that only quotes, to name it; chosen."""
 _MAX_REPLY_CHARS = 100
 """A reply of more may ask for something too; chosen."""
-_MIN_TELLING = 2
-"""Words of a refusal that says more than to stop; chosen."""
 _MIN_ECHO_CHARS = 30
 """A shorter line may say the same as the agent by itself; chosen."""
 _MASKED = re.compile(r"\[REDACTED:[^\]]*\]")
@@ -149,18 +139,6 @@ def collect_facts(items: Iterable[ContextItem]) -> Facts:
     return accumulator.finish()
 
 
-def _set_facts_apart(summary: PreviousSummary) -> PreviousSummary:
-    """Move what another's summary tells of the code among its rules to the identifiers."""
-    rules: list[str] = []
-    facts = list(summary.lines["Identifiers"])
-    for line in summary.lines["Constraints"]:
-        wording = read_wording(line)
-        is_fact = wording.names_code and not rule_strength(wording)
-        (facts if is_fact else rules).append(line)
-    lines = {**summary.lines, "Constraints": tuple(rules), "Identifiers": tuple(facts)}
-    return PreviousSummary(is_ours=False, lines=lines)
-
-
 class FactAccumulator(msgspec.Struct):
     """What one pass over the messages has seen so far."""
 
@@ -170,12 +148,8 @@ class FactAccumulator(msgspec.Struct):
     quoted."""
     previous: list[PreviousSummary] = []
     sentences: list[Sentence] = []
-    n_taken: int = 0
-    """Those whose ways are taken, or were left when a person spoke."""
     choices: list[Choice] = []
     """Those that answer something; the others are among the sentences."""
-    tentative: Choice | None = None
-    """The last of them, where it is one only if the agent acts on it."""
     dialog: Dialog = msgspec.field(default_factory=Dialog)
     requests: Requests = msgspec.field(default_factory=Requests)
     touches: dict[str, FileTouch] = {}
@@ -214,17 +188,14 @@ class FactAccumulator(msgspec.Struct):
                 self._read_agent(item, n_item)
             self._read_results(item, n_item)
             said = self.sentences[n_sentences:]
-            chosen = [(s.text, s.is_user) for s in said if s.kind in ("choice", "intent")]
+            chosen = [(s.text, s.is_user) for s in said if s.kind == "choice"]
             chosen += [(choice.text, choice.is_user) for choice in self.choices[n_choices:]]
             self.statements.add(said, chosen, n_item)
 
     def _read_summary(self, item: ContextItem, n_item: int) -> None:
         """Read a previous summary; what was open in it may be closed by what follows."""
         self.summary_items.append(n_item)
-        self.dialog.is_begun = True
         summary = read_previous_summary(self.clean(read_speech(item, "summary")))
-        if not summary.is_ours:
-            summary = _set_facts_apart(summary)
         for name in ("Constraints", "Decisions"):
             self.statements.carry(summary.lines.get(name, ()))
         requests = [
@@ -258,26 +229,20 @@ class FactAccumulator(msgspec.Struct):
             return
         results = (block for block in item.message.blocks if isinstance(block, ToolResult))
         answers = [answer for result in results for answer in read_answers(result)]
-        others = [answer for answer in answers if not self._read_answer(answer, item, n_item)]
+        for answer in answers:
+            self._add_choice(self.clean(write_answer(answer)), item, n_item)
         typed = [s.text for s in list_speech(item, with_results=False) if s.speaker == "typed"]
-        # What does not settle a question asks for something itself.
-        refusals = [
-            answer.text
-            for answer in answers
-            if not answer.question
-            or (answer in others and count_telling_words(answer.text) >= _MIN_TELLING)
-        ]
+        refusals = [answer.text for answer in answers if not answer.question]
         prose = self._drop_echo(read_own_words(self.clean("\n".join((*refusals, *typed)))))
         if not prose:
             if typed or not answers:
                 self._read_paste(item, n_item)
             return
         self.messages.append(SpokenMessage(is_user=True, text=prose))
-        self._leave_ways()
         sentences = self.dialog.settle(read_user_sentences(prose, n_item), prose)
         reply = "" if refusals else self.dialog.read_reply(prose, sentences)
         if reply:
-            self._add_choice(reply, item, n_item, is_tentative=self.dialog.is_tentative)
+            self._add_choice(reply, item, n_item)
             # What it settles stands there alone, but for rules and what else is asked.
             sentences = tuple(
                 s
@@ -292,20 +257,6 @@ class FactAccumulator(msgspec.Struct):
         request.reply = reply
         self._ask(request)
 
-    def _read_answer(self, answer: Answer, item: ContextItem, n_item: int) -> bool:
-        """Take an answer as a choice where it settles what was asked; tell whether it does."""
-        said = read_user_sentences(answer.text, n_item)
-        is_other = all(sentence.kind in ("question", "rule") for sentence in said)
-        if not answer.question and (is_other or count_telling_words(answer.text) < _MIN_TELLING):
-            return False
-        held = self.calls.get(answer.call_id)
-        if answer.question and not settles_question(answer, held[0][0].arguments if held else ""):
-            return False
-        title = read_plan_title(held[0][0]) if held is not None else ""
-        call = title or (": ".join(self._shorten_call(held[0])) if held is not None else "")
-        self._add_choice(self.clean(write_answer(answer, call)), item, n_item)
-        return True
-
     def _drop_echo(self, prose: str) -> str:
         """Leave out the lines that a person copied from the agent's last words."""
         lines = prose.split("\n")
@@ -318,17 +269,12 @@ class FactAccumulator(msgspec.Struct):
         kept = (line for line, is_echo in zip(lines, echoed, strict=True) if not is_echo)
         return "\n".join(kept).strip()
 
-    def _add_choice(
-        self, text: str, item: ContextItem, n_item: int, *, is_tentative: bool = False
-    ) -> None:
+    def _add_choice(self, text: str, item: ContextItem, n_item: int) -> None:
         if IN_REPLY in text:
             # A question that is asked again was not answered.
             question = text[text.index(IN_REPLY) :]
             self.choices = [each for each in self.choices if not each.text.endswith(question)]
-        choice = Choice(text=text, is_user=True, n_item=n_item, at_ms=item.at_ms)
-        self.choices.append(choice)
-        if is_tentative:
-            self.tentative = choice
+        self.choices.append(Choice(text=text, is_user=True, n_item=n_item, at_ms=item.at_ms))
 
     def _read_paste(self, item: ContextItem, n_item: int) -> None:
         """Read a message of a person that says nothing itself: what it shows is the request."""
@@ -360,8 +306,6 @@ class FactAccumulator(msgspec.Struct):
             self._read_words(said, item, n_item, has_calls=bool(calls))
         elif item.message.ends_turn and not calls and _has_text(item):
             self.requests.answer("", is_end=True, goes_on=False)
-        if calls:
-            self._take_ways()
 
     def _read_words(self, said: str, item: ContextItem, n_item: int, *, has_calls: bool) -> None:
         text = read_own_words(said, is_agents=True)
@@ -379,25 +323,9 @@ class FactAccumulator(msgspec.Struct):
             is_end = not goes_on if ends is None else ends
             self.requests.answer(text or said, is_end=is_end, goes_on=goes_on)
 
-    def _leave_ways(self) -> None:
-        """Leave what the agent did not act on before a person spoke again."""
-        self.n_taken = len(self.sentences)
-        if self.tentative is not None:
-            self.choices.remove(self.tentative)
-            self.tentative = None
-
-    def _take_ways(self) -> None:
-        """Take the ways that the agent named since a person spoke: it acts."""
-        self.tentative = None
-        for at in range(self.n_taken, len(self.sentences)):
-            sentence = self.sentences[at]
-            if sentence.kind == "intent":
-                self.sentences[at] = msgspec.structs.replace(sentence, kind="choice")
-        self.n_taken = len(self.sentences)
-
     def _is_copied(self, sentence: Sentence) -> bool:
         """Tell whether the agent only repeats an instruction that a tool's result held."""
-        if sentence.kind not in ("choice", "intent", "open") or not is_directive(sentence.text):
+        if sentence.kind not in ("choice", "open") or not is_directive(sentence.text):
             return False
         # Results are not masked: what stands around a secret is looked for.
         parts = _MASKED.split(sentence.text)
@@ -463,8 +391,8 @@ class FactAccumulator(msgspec.Struct):
                 n_item=s.n_item,
                 at_ms=self.times[s.n_item],
             )
-            for at, s in enumerate(self.sentences)
-            if s.kind == "choice" or (s.kind == "intent" and at >= self.n_taken)
+            for s in self.sentences
+            if s.kind == "choice"
         ]
         choices = sorted(choices + self.choices, key=lambda choice: choice.n_item)
         is_ended = self.requests.is_answered and self.requests.is_end

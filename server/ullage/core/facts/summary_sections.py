@@ -9,7 +9,6 @@ import msgspec
 
 from ullage.core.facts.pins import remove_pins
 from ullage.core.text.prose import gist, remove_bold
-from ullage.core.text.wording import UNDECIDED, has_marker, read_wording
 
 NONE = "(none)"
 FOCUS = "Focus: "
@@ -133,9 +132,6 @@ _MAX_FOREIGN_CHARS = 50_000
 _MAX_FOREIGN_LINES = 1000
 """Both bound what a hostile summary costs; the longest of 61 recorded ones has half of each."""
 _MAX_POINT_CHARS = 500
-_CODE = re.compile(r"`[^`\n]{1,200}`")
-_MIN_NAMES = 3
-"""Of a point that lists names; chosen."""
 _FIRST_HEADING = re.compile(rf"^## {SECTIONS[0].name}\n", re.MULTILINE)
 _HEADING = re.compile(
     r"(?:(?P<level>#{1,6})\s{1,3}|\*\*|\d{1,2}\.\s{1,3}(?:\*\*)?)(?P<name>[^\n*:#]{3,80}?)"
@@ -378,8 +374,7 @@ class _ForeignReader(msgspec.Struct):
         else:
             asked = body.strip('"“” ') if self.is_users else ""
             if asked or not self.is_users:
-                section = _sort_settled(self.section, body)
-                self.points.append((section, ASKED + asked if asked else body))
+                self.points.append((self.section, ASKED + asked if asked else body))
 
     def _read_file(self, body: str) -> None:
         """Take the path that a point begins with, and what it tells of the file."""
@@ -389,17 +384,6 @@ class _ForeignReader(msgspec.Struct):
             return
         verb = "modified" if _FILE_CHANGED.search(file["rest"][:80]) else "read"
         self.points.append(("Files", f"{verb} {file['path']}"))
-
-
-def _sort_settled(section: str, body: str) -> str:
-    """Give the section of a point; what lists names, or is left open, is not settled."""
-    if section not in ("Constraints", "Decisions"):
-        return section
-    if has_marker(read_wording(body), UNDECIDED):
-        return "Remaining"
-    names: list[str] = _CODE.findall(body)
-    is_list = len(names) >= _MIN_NAMES and 2 * sum(map(len, names)) > len(body)
-    return "Identifiers" if is_list else section
 
 
 def remove_point_mark(line: str) -> str:

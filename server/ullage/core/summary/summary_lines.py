@@ -38,10 +38,6 @@ _MAX_GOAL_CHARS = 500
 _MAX_ASK_CHARS = 280
 _COLUMNS = " " * 3
 """What stands between the columns of a program's output."""
-_MAX_PAST_ASK_CHARS = 200
-"""Of a request that was answered before the task at hand; chosen."""
-_MIN_ASKED_EXACT = 1.0
-"""How exact a sentence beside those that a request is told with must be; tried on sessions."""
 _MAX_OUTCOME_CHARS = 220
 _MAX_LAST_OUTCOME_CHARS = 420
 _MAX_DIAGNOSIS_CHARS = 160
@@ -174,9 +170,8 @@ def _list_goals(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
     shown: dict[int, str] = {}
     for turn in asked:
         is_goal = not has_goal and turn is tasks[0]
-        is_past = bool(tasks) and turn.n_item < tasks[-1].n_item
-        n_chars = _MAX_PAST_ASK_CHARS if is_past and not turn.is_open else _MAX_ASK_CHARS
-        text = shown[turn.n_item] = gist(turn.ask, _MAX_GOAL_CHARS if is_goal else n_chars)
+        n_chars = _MAX_GOAL_CHARS if is_goal else _MAX_ASK_CHARS
+        text = shown[turn.n_item] = gist(turn.ask, n_chars)
         if is_goal:
             mark = OPEN_REQUEST if _is_only_open(facts) else ""
             yield Line(section=GOAL, text=mark + text, priority=960, order=turn.n_item)
@@ -195,9 +190,7 @@ def _list_goals(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
         is_told = (
             sentence.n_item in told
             if sentence.is_bulk
-            else identifiers.score_identifiers(sentence.text) >= _MIN_ASKED_EXACT
-            and is_sentence(sentence.text)
-            and _COLUMNS not in sentence.text
+            else is_sentence(sentence.text) and _COLUMNS not in sentence.text
         )
         if not is_told:
             continue
@@ -205,7 +198,7 @@ def _list_goals(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
         if sentence.is_bulk:
             is_new = at >= len(facts.sentences) - _MAX_SCORED
             priority = 40 * identifiers.score_identifiers(sentence.text) if is_new else 0.0
-            priority += 250 * identifiers.score_rarity(sentence.wording.words, counts)
+            priority += 250 * wording.score_rarity(sentence.wording.words, counts)
             if priority < 2 * _MIN_TOLD_PRIORITY:
                 continue
         order = _FORMER + sentence.n_item + at * 1e-6
@@ -225,8 +218,9 @@ def _is_only_open(facts: Facts) -> bool:
 
 def _list_rules(facts: Facts) -> Iterator[Line]:
     for at, rule in enumerate(facts.rules):
-        is_clear = wording.rule_strength(rule.wording) == wording.CLEAR
-        priority = 885.0 if rule.is_bulk else 1000.0 if is_clear else 985.0
+        priority = (
+            885.0 if rule.is_bulk else 1000.0 if wording.rule_strength(rule.wording) > 1 else 985.0
+        )
         yield Line(
             section=CONSTRAINTS, text=rule.text, priority=priority, order=at, is_bulk=rule.is_bulk
         )
@@ -268,7 +262,7 @@ def _list_outcomes(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
 def _rate_told(text: str, counts: Counter[str]) -> float:
     """Say from 0 to 250 how much a text tells that is exact, or said nowhere else."""
     text = text[:_MAX_ASK_CHARS]
-    return 25 * identifiers.score_identifiers(text) + 100 * identifiers.score_novelty(
+    return 25 * identifiers.score_identifiers(text) + 100 * wording.score_novelty(
         wording.read_wording(text).words, counts
     )
 
@@ -314,7 +308,7 @@ def _list_told(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
             if n_remarks[sentence.n_item] > _MAX_REMARKS:
                 continue
         priority = _KIND_PRIORITY[sentence.kind] + 60 * exact
-        priority += 120 * identifiers.score_rarity(sentence.wording.words, counts)
+        priority += 120 * wording.score_rarity(sentence.wording.words, counts)
         if sentence.n_item in decided:
             priority += 100
         age = 1 - (sentence.n_item + 1) / max(1, facts.n_items)

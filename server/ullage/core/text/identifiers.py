@@ -2,13 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from ullage.core.text.prose import gist, is_sentence, remove_list_mark
-from ullage.core.text.wording import read_wording
+from ullage.core.text.wording import read_wording, score_rarity
 
 MAX_EXCERPT_CHARS = 150
 MIN_DATA_SCORE = 0.55
@@ -106,10 +105,6 @@ class _Candidate(msgspec.Struct, frozen=True, gc=False):
     """The same with every figure's length: lines of a log share forms, exceptions do not."""
     n_item: int
     weight: float
-
-
-_ECHOED = 2
-"""A word that the user says and the agent echoes is new all the same."""
 
 
 def find_identifiers(text: str) -> list[tuple[str, str]]:
@@ -304,22 +299,3 @@ def _excerpt(text: str, named: list[tuple[str, str, float]]) -> str:
     if end < len(text):
         end = max((mark.start() for mark in _BREAK.finditer(text, until, end)), default=until)
     return ("…" if start else "") + text[start:end].strip() + ("…" if end < len(text) else "")
-
-
-def score_novelty(words: AbstractSet[str], counts: Mapping[str, int]) -> float:
-    """Say from 0 to 1 how much of a sentence nobody said more than twice."""
-    total = 0.0
-    for word in words:
-        n_said = counts.get(word, 1)
-        if n_said <= _ECHOED and (len(word) > 3 or not word.isascii()):
-            total += 1 / n_said
-    return min(1.0, total / 3)
-
-
-def score_rarity(words: AbstractSet[str], counts: Mapping[str, int]) -> float:
-    """Say from 0 to 1 how much of a sentence stands nowhere else; drone is near 0."""
-    total = 0.0
-    for word in words:
-        if len(word) > 3 or not word.isascii():
-            total += 1 / counts.get(word, 1)
-    return min(1.0, total / 3)

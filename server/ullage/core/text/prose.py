@@ -33,8 +33,6 @@ class RawSentence(msgspec.Struct, frozen=True, gc=False):
     text: str
     is_listed: bool
     is_heading: bool
-    level: int
-    """Marks of the heading that it is; 0 for others."""
 
 
 def cut_sentences(text: str) -> Iterator[RawSentence]:
@@ -44,10 +42,9 @@ def cut_sentences(text: str) -> Iterator[RawSentence]:
         if not line:
             continue
         mark = _LIST_MARK.match(line)
-        level = len(line) - len(line.lstrip("#"))
-        is_heading = level > 0 or line.endswith((":", ":**", "："))
+        is_heading = line.startswith("#") or line.endswith((":", ":**", "："))
         for sentence in split_sentences(line[mark.end() if mark else 0 :]):
-            yield RawSentence(sentence, mark is not None, is_heading, level)
+            yield RawSentence(sentence, mark is not None, is_heading)
 
 
 @cache

@@ -13,26 +13,25 @@ from ullage.core.text.word_lists import WordList, list_entries, word_list
 from ullage.core.text.wording import (
     AGENT_MARKERS,
     CHOICES,
-    CLEAR,
     COMPLAINTS,
-    CONDUCT,
     CONTRASTS,
     DECISION_HEADINGS,
-    DECISION_LABELS,
     DEFERRALS,
     DONE,
     FINDINGS,
+    GROUNDS,
     INSPECTING,
+    LIMITS,
+    OBLIGATIONS,
     OFFERS,
     OPEN_POINTS,
-    QUESTION_WORDS,
     REASONS,
     RESOLVES,
     RULE_HEADINGS,
     STRONG_RULES,
-    SUBJECTS,
     UNDECIDED,
-    WEAK,
+    WEAK_RULES,
+    WISHES,
     Wording,
     begins_with,
     has_marker,
@@ -42,30 +41,18 @@ from ullage.core.text.wording import (
 )
 
 Kind: TypeAlias = Literal[
-    "rule", "choice", "intent", "wish", "question", "statement", "open", "done", "finding", "other"
+    "rule", "choice", "wish", "question", "statement", "open", "done", "finding", "other"
 ]
 
-_WAYS: tuple[Kind, ...] = ("choice", "intent")
-"""A way that is taken, and one that an agent takes if it then acts."""
-_TAKES = rf"(?:{'|'.join(map(re.escape, list_entries('choices')))})(?!\w)"
-_RESOLVES = list_entries("resolves")
-_TAKING = re.compile(
-    rf"(?<!\w)(?:{'|'.join(map(re.escape, _RESOLVES))})\s+(?:\w+\s+)?{_TAKES}|"
-    rf"(?<!\w)(?:{'|'.join(re.escape(words) for words in _RESOLVES if re.search(_TAKES, words))})"
-)
-"""Whoever says that they take a way: "let me also skip", "I decided"."""
-_CONTRAST = re.compile(
-    rf"(?<!\w)(?:{'|'.join(map(re.escape, list_entries('contrasts')))})(?!\w)|"
-    + "|".join(map(re.escape, list_entries("contrasts", has_spaces=False)))
-)
+_PICK_VERBS = word_list("pick_verbs")
+_SUGGESTIONS = word_list("suggestions")
 _BULK_PIECES = 25
 """A user's message of more sentences, below headings, is a document in part; chosen."""
 _BULK_EDGE = 3
 """Sentences at either end of such a message that are taken as typed; chosen."""
+_CLEAR, _WEAK = 2, 1
 _MIN_RULES = 3
 """Of a message that states rules, rather than that wishes something and rules one thing; chosen."""
-_RULING_SHARE = 2 / 3
-"""Of the sentences of such a message; chosen: a plan has weaker words all through it."""
 _STEM_CHARS = 4
 """Characters compared of a word that can be inflected; chosen."""
 _EMPTY_STEMS = word_list("empty_stems").words
@@ -99,25 +86,6 @@ class Sentence(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     wording: Wording
 
 
-class _Outline(msgspec.Struct):
-    """Where among the headings of a document reading is."""
-
-    headings: list[tuple[int, bool]] = []
-    """Those that a piece stands below: the level, and whether it calls what follows rules."""
-
-    def rules(self, piece: RawSentence) -> bool:
-        """Go on to a piece; tell whether it may rule: before all headings, or below one of rules.
-
-        What else stands below headings tells of the work: a plan, a review, a specification.
-        """
-        if piece.level:
-            wording = read_wording(piece.text)
-            is_ruling = has_marker(wording, STRONG_RULES) or has_marker(wording, RULE_HEADINGS)
-            self.headings = [each for each in self.headings if each[0] < piece.level]
-            self.headings.append((piece.level, is_ruling))
-        return not self.headings or any(is_ruling for _, is_ruling in self.headings)
-
-
 @lru_cache(maxsize=MAX_CACHED)
 def read_user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
     """Sort what a user wrote, given in their own words."""
@@ -125,35 +93,21 @@ def read_user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
     under: Kind | None = None
     pieces = list(cut_sentences(text))
     weak: set[str] = set()
-    heading = ""
-    n_headings = len(_MARKDOWN_HEADING.findall(text))
-    is_document = len(pieces) > _BULK_PIECES and n_headings > 1
-    outline = _Outline()
+    is_document = len(pieces) > _BULK_PIECES and len(_MARKDOWN_HEADING.findall(text)) > 1
     for at, piece in enumerate(pieces):
         wording = read_wording(piece.text)
         if not wording.words:
             continue
-        # An escaped line break stands in what a program wrote; a title names what is below it.
-        is_title = piece.is_heading and not piece.text.endswith((":", "：", ":**"))
-        is_ruling = outline.rules(piece) or n_headings < 2
-        is_told = is_title or "\\n" in piece.text or not is_ruling
-        strength = 0 if is_told else rule_strength(wording)
+        # An escaped line break stands in what a program wrote.
+        strength = 0 if "\\n" in piece.text else rule_strength(wording)
         kind = _user_kind(piece, wording, strength)
-        if strength == WEAK and kind != "question" and not piece.is_heading:
+        if strength == _WEAK and kind != "question" and not piece.is_heading:
             weak.add(piece.text)
         under = _list_kind(piece, wording, under)
-        said = piece.text
-        if piece.is_heading:
-            heading = said if kind == "rule" else ""
-        elif not piece.is_listed:
-            heading = ""
-        elif under is not None:
+        if under is not None and piece.is_listed and not piece.is_heading:
             kind = under
-            said = f"{heading} {said}".lstrip()
-            if heading and sentences and sentences[-1].text == heading:
-                sentences.pop()
         sentence = Sentence(
-            text=said,
+            text=piece.text,
             kind=kind,
             n_item=n_item,
             is_user=True,
@@ -167,8 +121,7 @@ def read_user_sentences(text: str, n_item: int) -> tuple[Sentence, ...]:
 def _join_weak_rules(sentences: Sequence[Sentence], weak: AbstractSet[str]) -> tuple[Sentence, ...]:
     """Take what may be a rule as one where it stands beside a rule."""
     n_rules = sum(sentence.kind == "rule" for sentence in sentences)
-    n_ruling = n_rules + len(weak)
-    if not n_rules or n_ruling < _MIN_RULES or n_ruling < _RULING_SHARE * len(sentences):
+    if not n_rules or n_rules + len(weak) < _MIN_RULES:
         return tuple(sentences)
     joined = list(sentences)
     for at in (*range(len(joined)), *reversed(range(len(joined)))):
@@ -217,77 +170,53 @@ def leave_out_quoted_words(text: str) -> str:
 def _user_kind(piece: RawSentence, wording: Wording, strength: int) -> Kind:
     if has_marker(wording, UNDECIDED):
         return "open"
-    if strength == CLEAR:
+    if strength == _CLEAR:
         return "rule"
     if wording.lower.rstrip(" \"')").endswith(("?", "？", "؟")):
-        return "question"
+        return "choice" if has_marker(wording, _SUGGESTIONS) else "question"
     if piece.is_heading:
         return "statement"
-    if _is_labelled(wording):
+    if begins_with(piece.text, _PICK_VERBS) or _takes_way(wording):
         return "choice"
     if has_marker(wording, DEFERRALS):
         return "open"
-    if has_marker(wording, COMPLAINTS):
-        return "statement"
-    is_wish = has_marker(wording, CHOICES) or has_marker(wording, CONTRASTS)
-    return "wish" if is_wish or _says_how_it_shall_be(wording) else "statement"
+    is_wish = any(has_marker(wording, table) for table in _WISHED)
+    return "wish" if is_wish and not has_marker(wording, COMPLAINTS) else "statement"
 
 
-_WISH = re.compile(
-    rf"(?<!\w)(?:{'|'.join(map(re.escape, list_entries('wishes') + list_entries('obligations')))})"
-    r"(?!\w)"
-)
-_NEAR_WORDS = 3
-"""Words before such a word among which a pronoun is its subject; chosen."""
-
-
-def _says_how_it_shall_be(wording: Wording) -> bool:
-    """Tell whether a named thing shall be otherwise: what "we should" do is asked for, and what
-    "it" is stands elsewhere."""
-    for wish in _WISH.finditer(wording.lower):
-        before = re.findall(r"\w+", wording.lower[: wish.start()])
-        after = re.findall(r"\w+", wording.lower[wish.end() :])[:1]
-        is_named = SUBJECTS.isdisjoint((*before[-_NEAR_WORDS:], *after))
-        if before and is_named and QUESTION_WORDS.words.isdisjoint(before):
-            return True
-    return False
-
-
+_WISHED = (OBLIGATIONS, WEAK_RULES, CHOICES, CONTRASTS, WISHES)
 _LABEL_WORDS = 4
 """Of what stands before a colon; chosen."""
+_LOOKING = re.compile(
+    rf"(?<!\w)(?:{'|'.join(map(re.escape, list_entries('resolves')))})\s+(?:\w+\s+){{0,2}}"
+    rf"(?:{'|'.join(map(re.escape, list_entries('inspecting')))})(?!\w)"
+)
 
 
 def _takes_way(wording: Wording) -> bool:
     """Tell whether a speaker takes a way upon themselves, or one against another."""
+    label, colon, rest = wording.lower.partition(":")
+    is_labelled = colon and rest.strip() and len(label.split()) <= _LABEL_WORDS
+    if is_labelled and has_marker(read_wording(label), DECISION_HEADINGS):
+        return True
     if has_marker(wording, OFFERS):
         return False
     is_way = has_marker(wording, CHOICES) or has_marker(wording, CONTRASTS)
     return is_way and has_marker(wording, RESOLVES)
 
 
-def _is_labelled(wording: Wording) -> bool:
-    """Tell whether the words before a colon call what follows a decision."""
-    label, colon, rest = wording.lower.partition(":")
-    is_label = bool(colon) and len(rest.split()) > 1 and len(label.split()) <= _LABEL_WORDS
-    tables = (DECISION_HEADINGS, DECISION_LABELS)
-    return is_label and any(has_marker(read_wording(label), table) for table in tables)
+def _limits_way(wording: Wording) -> bool:
+    """Tell whether a speaker gives the limit of what they do, or its reason."""
+    if not has_marker(wording, RESOLVES) or has_marker(wording, OFFERS):
+        return False
+    return has_marker(wording, LIMITS) or has_marker(wording, GROUNDS)
 
 
-def _way_kind(wording: Wording) -> Kind | None:
-    """Tell whether an agent takes a way: against another that it names, or if it then acts."""
-    if _is_labelled(wording):
-        return "choice"
-    if not _takes_way(wording):
-        return None
-    contrast = _CONTRAST.search(wording.lower)
-    if contrast is None:
-        is_taken = wording.is_unspaced or _TAKING.search(wording.lower) is not None
-        return "intent" if is_taken and not has_marker(wording, INSPECTING) else None
-    way, other = wording.lower[: contrast.start()], wording.lower[contrast.end() :].strip(" .!:*")
-    is_look = has_marker(read_wording(way.strip() or other), INSPECTING)
-    # What the agent leaves out of its own conduct, as to guess, is no other way.
-    is_choice = bool(other) and not is_look and not CONDUCT.match(other)
-    return "choice" if is_choice else None
+def _looks(wording: Wording) -> bool:
+    """Tell whether a speaker is only about to look at something, which settles nothing."""
+    if not has_marker(wording, INSPECTING):
+        return False
+    return wording.is_unspaced or _LOOKING.search(wording.lower) is not None
 
 
 _AGENT_KINDS: tuple[tuple[WordList, Kind], ...] = (
@@ -306,8 +235,8 @@ def _agent_kind(wording: Wording) -> Kind:
         return "question"
     if not has_marker(wording, AGENT_MARKERS):
         return "other"
-    if (way := _way_kind(wording)) is not None:
-        return way
+    if (_takes_way(wording) or _limits_way(wording)) and not _looks(wording):
+        return "choice"
     if is_intention(lower):
         return "other"
     for table, kind in _AGENT_KINDS:
@@ -322,14 +251,12 @@ def _list_kind(piece: RawSentence, wording: Wording, under: Kind | None) -> Kind
         return under if piece.is_listed else None
     if len(wording.words) > 12:
         return None
-    is_label = len(wording.words) <= _LABEL_WORDS
-    if has_marker(wording, STRONG_RULES) or (is_label and has_marker(wording, RULE_HEADINGS)):
+    if has_marker(wording, STRONG_RULES) or has_marker(wording, RULE_HEADINGS):
         return "rule"
     if has_marker(wording, OPEN_POINTS):
         return "open"
-    if is_label and has_marker(wording, DECISION_HEADINGS):
-        # Below one that says itself what was decided stand its reasons.
-        return None if _is_labelled(wording) else "choice"
+    if has_marker(wording, DECISION_HEADINGS):
+        return "choice"
     return "done" if has_marker(wording, DONE) else None
 
 
@@ -346,7 +273,7 @@ def _add(sentences: list[Sentence], sentence: Sentence, piece: RawSentence) -> N
 
 def _is_reason(sentence: Sentence, before: Sentence) -> bool:
     kind = sentence.kind
-    if before.kind not in ("rule", *_WAYS) or kind in ("rule", *_WAYS, "question", "open"):
+    if before.kind not in ("rule", "choice") or kind in ("rule", "question", "choice", "open"):
         return False
     return begins_with(sentence.text, REASONS) and len(before.text) + len(sentence.text) < 500
 

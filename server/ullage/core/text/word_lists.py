@@ -23,13 +23,12 @@ LANGUAGES = tuple(
 )
 Table: TypeAlias = Literal[
     "strong_rules", "obligations", "weak_rules", "limits", "rule_headings", "remarks", "subjects",
-    "conduct", "cautions", "orders", "conditions", "reproaches", "speaking", "tongues",
-    "statement_heads", "complaints", "negations", "absences", "exclusions", "reversals",
-    "choices", "contrasts", "wishes", "resolves", "inspecting", "decision_headings",
-    "decision_labels", "approvals", "nods", "objections", "offers", "reasons", "open_points",
-    "deferrals", "done", "findings", "dead_ends", "intentions", "empty_stems", "doing_stems",
-    "abbreviations", "universals", "relatives", "undecided", "own_facts", "lead_ins", "locations",
-    "momentary", "lessons", "question_words",
+    "complaints", "negations", "exclusions", "reversals", "choices", "contrasts", "wishes",
+    "resolves", "grounds", "inspecting", "decision_headings", "pick_verbs", "approvals", "nods",
+    "objections", "suggestions", "offers", "reasons", "open_points", "deferrals", "done",
+    "findings", "dead_ends", "intentions", "empty_stems", "doing_stems", "abbreviations",
+    "universals", "relatives", "undecided", "own_facts", "lead_ins", "locations", "momentary",
+    "lessons",
 ]  # fmt: skip
 TABLES: tuple[Table, ...] = get_args(Table)
 

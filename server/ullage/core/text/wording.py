@@ -1,33 +1,21 @@
-"""What the words of a sentence say: a rule, an instruction to the agent, an announcement.
-
-A rule binds the agent beyond its message. Whether a sentence is one is read clause by clause. What
-a clause begins with decides: a negation forbids, unless a subject follows it; a word that holds for
-good ("always") rules where the clause commands, which is where it begins with neither a subject nor
-an article, or says what somebody must do. What else may be said of the thing that is built ("only",
-"before", "prefer") rules where it governs the agent's conduct: what it commits, runs, asks.
-"""
+"""What the words of a sentence say: a rule, an instruction to the agent, an announcement."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
 import msgspec
 
-from ullage.core.text.word_lists import (
-    QUESTION_MARKS,
-    TABLES,
-    Table,
-    WordList,
-    list_entries,
-    word_list,
-)
+from ullage.core.text.word_lists import QUESTION_MARKS, TABLES, WordList, list_entries, word_list
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _PARTED = bytes(n if chr(n).isalnum() or chr(n) == "'" else ord(" ") for n in range(128)).ljust(256)
 """What stands between words of ASCII made spaces: six times as quick as the pattern (measured)."""
 
 
-_CODE_NAME = re.compile(r"`|\w\(|\w[_/]\w|[a-z][A-Z]|\w\.\w{2}|//")
+_ECHOED = 2
+"""A word that the user says and the agent echoes is new all the same."""
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Thai, Korean, Japanese and Chinese."""
 
@@ -42,8 +30,6 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     first: str
     is_unspaced: bool
     """Whether it holds letters of a script whose words the tables have as fragments."""
-    names_code: bool
-    """Whether it names a call, a variable, a path: what tells of code rather than commands."""
 
 
 def read_wording(text: str) -> Wording:
@@ -58,7 +44,6 @@ def read_wording(text: str) -> Wording:
         # French puts its negation before the verb as n'.
         first="" if not words else "n" if words[0].startswith("n'") else words[0],
         is_unspaced=not lower.isascii() and _UNSPACED.search(lower) is not None,
-        names_code=_CODE_NAME.search(text) is not None,
     )
 
 
@@ -69,6 +54,25 @@ def _split_words(lower: str) -> list[str]:
     if "'" not in lower:
         return words
     return [part for word in words for part in (_WORD.findall(word) if "'" in word else (word,))]
+
+
+def score_novelty(words: AbstractSet[str], counts: Mapping[str, int]) -> float:
+    """Say from 0 to 1 how much of a sentence nobody said more than twice."""
+    total = 0.0
+    for word in words:
+        n_said = counts.get(word, 1)
+        if n_said <= _ECHOED and (len(word) > 3 or not word.isascii()):
+            total += 1 / n_said
+    return min(1.0, total / 3)
+
+
+def score_rarity(words: AbstractSet[str], counts: Mapping[str, int]) -> float:
+    """Say from 0 to 1 how much of a sentence stands nowhere else; drone is near 0."""
+    total = 0.0
+    for word in words:
+        if len(word) > 3 or not word.isascii():
+            total += 1 / counts.get(word, 1)
+    return min(1.0, total / 3)
 
 
 def has_marker(sentence: Wording, table: WordList) -> bool:
@@ -134,29 +138,32 @@ STRONG_RULES = word_list("strong_rules")
 OBLIGATIONS = word_list("obligations")
 WEAK_RULES = word_list("weak_rules")
 LIMITS = word_list("limits")
+_REMARKS = word_list("remarks")
 RULE_HEADINGS = word_list("rule_headings")
 COMPLAINTS = word_list("complaints")
+_ANY_RULE = join_lists(STRONG_RULES, OBLIGATIONS, WEAK_RULES, LIMITS)
+_NEGATIONS = word_list("negations").words
 CHOICES = word_list("choices")
 CONTRASTS = word_list("contrasts")
 WISHES = word_list("wishes")
 RESOLVES = word_list("resolves")
 OFFERS = word_list("offers")
+GROUNDS = word_list("grounds")
 OBJECTIONS = word_list("objections")
 INSPECTING = word_list("inspecting")
 DECISION_HEADINGS = word_list("decision_headings")
-DECISION_LABELS = word_list("decision_labels")
 REASONS = word_list("reasons")
-QUESTION_WORDS = word_list("question_words")
 OPEN_POINTS = word_list("open_points")
 DEFERRALS = word_list("deferrals")
 UNDECIDED = word_list("undecided")
 DONE = word_list("done")
 FINDINGS = word_list("findings")
 DEAD_ENDS = word_list("dead_ends")
+_UNIVERSALS = word_list("universals").words
 MOMENTARY = word_list("momentary")
 LESSONS = word_list("lessons")
 AGENT_MARKERS = join_lists(
-    CHOICES, CONTRASTS, DECISION_HEADINGS, DECISION_LABELS, OPEN_POINTS, DONE, FINDINGS
+    CHOICES, CONTRASTS, LIMITS, GROUNDS, DECISION_HEADINGS, OPEN_POINTS, DONE, FINDINGS
 )
 """What an agent's sentence must have to be anything but a remark."""
 _MARKED = frozenset(word for table in TABLES for word in join_lists(word_list(table)).words)
@@ -165,95 +172,62 @@ _INTENTIONS = (
     *list_entries("intentions"),
     *list_entries("intentions", has_spaces=False),
 )
-
-
-CLEAR, WEAK = 2, 1
-_NEGATIONS = word_list("negations").words
-_ABSENCES = word_list("absences").words
-_EXCLUSIONS = word_list("exclusions").words
-_REPROACHES = word_list("reproaches")
-_REMARKS = word_list("remarks")
-_UNIVERSALS = word_list("universals").words
-SUBJECTS = word_list("subjects").words
-_STATEMENT_HEADS = SUBJECTS | QUESTION_WORDS.words | word_list("statement_heads").words
-_SPEAKING = word_list("speaking")
-_TONGUES = word_list("tongues")
-_CONDITIONS = word_list("conditions")
-_QUOTES = " \t-*•\"'`"
-
-
-def _join(entries: Sequence[str]) -> str:
-    """Join entries, the longest first; `*` at the end of one leaves its last word open."""
-    longest = sorted(entries, key=len, reverse=True)
-    return "|".join(re.escape(e.rstrip("*")) + (r"\w*" if e.endswith("*") else "") for e in longest)
-
-
-def _any_of(table: Table) -> str:
-    """Match an entry as whole words, or as a part of a text without spaces."""
-    fragments = _join([entry.strip("^$") for entry in list_entries(table, has_spaces=False)])
-    return rf"(?:(?<!\w)(?:{_join(list_entries(table))})(?!\w)|{fragments})"
-
-
-_LEAD = re.compile(
-    rf"(?:(?:{_join(sorted({*list_entries('lead_ins')} - _NEGATIONS))})(?!\w)[\s,!.]*)+(?=\S)"
-)
-"""What may stand before the first word that counts, such as "also"."""
-_NOT = _join(sorted(_NEGATIONS | _ABSENCES | _EXCLUSIONS))
-_NEAR_WORDS = 6
-"""Among which such a word stands where its clause commands; chosen."""
-_BRIEF_WORDS = 5
-"""Of what names a thing that is not wanted; a longer clause tells that there is none; chosen."""
-_LEADING_WORDS = 2
-"""Of a clause that only leads to the next; chosen."""
-_CLAUSE_END = re.compile(r"[,;，；：、（）]|:\s|\.\.+|\s[-–—]+\s")
-_JOINED = re.compile(
-    rf"\s(?:{_join(list_entries('lead_ins'))})\s+"
-    rf"(?=(?:{_join(sorted(_NEGATIONS - STRONG_RULES.words))})(?!\w))"
-)
-"""Where a clause goes on that forbids: "and don't"."""
-_FORBIDDING_TABLES: tuple[Table, ...] = ("negations", "absences", "exclusions")
-_NEGATED = re.compile(
-    rf"({_join([e for t in _FORBIDDING_TABLES for e in list_entries(t)])})(?!\w)[\s'\"]*"
-    rf"(?:(?:{_join(list_entries('lead_ins'))})\s+)?([^\W_]+)"
-)
-"""How a clause begins that forbids, and its next word."""
-_ASIDE = re.compile(r"\(([^()]{1,200})\)")
-CONDUCT = re.compile(_any_of("conduct"))
-_VERBAL = r"(?:(?<=ing)|(?<=[aei]r)|(?<=re)|(?<=en)|(?<=ть)|(?<=[^\W\da-z]))"
-"""How a word ends that says to do something: a gerund, an infinitive; not in all scripts."""
-_ORDERED = re.compile(
-    rf"{_any_of('orders')}\W*(?:(?:\w+\W+){{0,2}}?{_any_of('conduct')}{_VERBAL}|(?:you|i)(?!\w))"
-)
-_CAUTIOUS = re.compile(rf"{_any_of('cautions')}\W*(?:\w+\W+){{0,2}}?{_any_of('conduct')}")
-_ORDERED_LAST = re.compile(rf"{_any_of('conduct')}.*{_any_of('orders')}\W*\Z")
-_TOLD = re.compile(
-    rf"(?<!\w)(?:{_join(sorted(SUBJECTS))})\s+(?:\w+\s+)?(?:{_join(list_entries('strong_rules'))})(?!\w)"
-    rf"(?!\s+{_any_of('conduct')})"
-)
-"""What somebody always does, or can, unless it is the agent's conduct."""
-_UNWISHED = re.compile(
-    rf"(?<!\w)(?:{_join(sorted(SUBJECTS))})\s+(?:{_NOT})\s+(?:{_join(list_entries('wishes'))})(?!\w)"
-)
-_SUBJECT_OBLIGED = re.compile(
-    rf"(?<!\w)(?:{_join(sorted(SUBJECTS))})\s+(?:{_join(list_entries('obligations'))})(?!\w)"
-)
-_EACH_TO_COME = re.compile(
-    rf"(?<!\w)(?:{_join(sorted(_UNIVERSALS))})\s+(?:\w+\s+)?\w+,?\s+"
-    rf"(?:{_join(list_entries('relatives'))})(?!\w)"
-)
-"""All of a kind that is still to come: a file that the agent will touch."""
-_MUST_NOT = re.compile(
-    rf"(?<!\w)(?:(?:{_join(list_entries('obligations'))})\s+(?:\w+\s+)?(?:{_NOT})"
-    rf"|(?:{_NOT})\s+(?:{_join(list_entries('obligations'))}))(?!\w)"
-)
-
 _TO_AGENT = re.compile(
     r"ignore (?:all |any |the )?(?:previous|prior|above|earlier)|disregard|from now on|you must|"
     r"you should|you are now|your (?:new )?instructions|system prompt|new instructions?|"
-    r"\bdo not\b|\bdon't\b|(?:dear|attention,?) (?:ai|agent|assistant|model)|as an ai|"
+    r"do not tell|(?:dear|attention,?) (?:ai|agent|assistant|model)|as an ai|"
     r"\b(?:ai|agent|assistant|model)s?\b[^.]{0,40}\b(?:must|should|shall|need)\b|<\s*system|"
     r"\bimportant\s*[:!]|\binstructions? (?:for|to) "
 )
+
+
+_EXCLUDED = re.compile(rf"[,;] ?(?:{'|'.join(map(re.escape, list_entries('exclusions')))}) \w")
+"""How a sentence ends that says what is not wanted."""
+
+
+def _remark_pattern(remark: str) -> str:
+    """Match a remark, unless it goes on as a rule does: "I don't want" begins as "I don't"."""
+    rules = [rule[len(remark) :] for rule in _RULE_PHRASES if rule.startswith(remark + " ")]
+    return re.escape(remark) + (f"(?!{'|'.join(map(re.escape, rules))})" if rules else "")
+
+
+_RULE_PHRASES = list_entries("strong_rules")
+_REMARKED = re.compile(
+    rf"(?<!\w)(?:{'|'.join(map(_remark_pattern, list_entries('remarks')))})(?!\w)"
+    + (f"|{_REMARKS.fragments.pattern}" if _REMARKS.fragments else "")
+)
+SUBJECTS = word_list("subjects").words
+_NOT = "|".join(map(re.escape, sorted(_NEGATIONS)))
+_SUBJECT_NEGATION = re.compile(
+    rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(SUBJECTS)))})\s+"
+    rf"(?:do not|{_NOT})(?:\s+(\w+)|(?!\w))"
+)
+"""Whoever says what somebody does not do tells of it: "you don't have", "it never ends"."""
+
+
+_EACH_TO_COME = re.compile(
+    rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(_UNIVERSALS)))})\s+(?:\w+\s+)?\w+,?\s+"
+    rf"(?:{'|'.join(map(re.escape, list_entries('relatives')))})(?!\w)"
+)
+"""All of a kind that is still to come: a file that the agent will touch."""
+_MUST = "|".join(map(re.escape, list_entries("obligations")))
+_MUST_NOT = re.compile(
+    rf"(?<!\w)(?:(?:{_MUST})\s+(?:\w+\s+)?(?:{_NOT})|(?:{_NOT})\s+(?:{_MUST}))(?!\w)"
+)
+
+
+def _drop_remark(match: re.Match[str]) -> str:
+    return match[0] if match[1] in WISHES.words else " "
+
+
+_LEADS = sorted({*list_entries("lead_ins")} - _NEGATIONS)
+_LEAD_INS = re.compile(rf"(?:(?:{'|'.join(map(re.escape, _LEADS))})\s+)+(?=\S)")
+"""What may stand before the first word that counts, such as "also"."""
+_ALL_LEADS = frozenset(list_entries("lead_ins"))
+_ASIDE = re.compile(r"\([^()]{1,200}\)")
+_CLAUSE_END = re.compile(r"[,;，；]|\.\.")
+_LABEL_WORDS = 2
+"""Words before a colon that only name what follows, such as `Note:`; chosen."""
 
 
 _FORBIDDING = re.compile(
@@ -268,157 +242,65 @@ _FORBIDDING = re.compile(
 
 def rule_strength(sentence: Wording) -> int:
     """Say how much a sentence reads as a rule: 2 clearly, 1 beside a clear one, 0 not."""
-    if has_marker(sentence, _TONGUES) and has_marker(sentence, _SPEAKING):
-        return CLEAR
+    # What only sounds like a rule is taken out; a rule beside it stays one.
+    lower = sentence.lower
+    if has_marker(sentence, _REMARKS):
+        lower = _REMARKED.sub(" ", lower)
+    if not sentence.words.isdisjoint(SUBJECTS):
+        lower = _SUBJECT_NEGATION.sub(_drop_remark, lower)
+    if lower is not sentence.lower:
+        sentence = read_wording(lower.strip(" ,;.:-"))
+    label, colon, rest = sentence.lower.partition(": ")
+    if colon and rest.strip() and len(label.split()) <= _LABEL_WORDS:
+        sentence = read_wording(rest)
+    if (lead := _LEAD_INS.match(sentence.lower)) is not None:
+        sentence = read_wording(sentence.lower[lead.end() :])
+    is_excluding = _EXCLUDED.search(sentence.lower) is not None
+    is_lasting = _EACH_TO_COME.search(sentence.lower) is not None
+    is_bare = sentence.first not in _NEGATIONS and not (is_excluding or is_lasting)
+    if is_bare and not has_marker(sentence, _ANY_RULE):
+        return 0
     is_question = sentence.lower.rstrip(" \"')").endswith(QUESTION_MARKS)
     if is_question and "please" not in sentence.words:
         return 0
-    if has_marker(sentence, _REPROACHES) or _EACH_TO_COME.search(sentence.lower):
-        return CLEAR
-    clauses = _read_clauses(_ASIDE.sub(" ", sentence.lower))
-    asides = [
-        clause for aside in _ASIDE.finditer(sentence.lower) for clause in _read_clauses(aside[1])
-    ]
-    names_code = sentence.names_code
-    if any(_list_forbidding(clauses, names_code=names_code)) or any(
-        _list_forbidding(asides, is_aside=True)
-    ):
-        return CLEAR
-    if has_marker(sentence, COMPLAINTS):
+    is_prohibition = _is_prohibition(sentence)
+    if has_marker(sentence, COMPLAINTS) and not is_prohibition:
         return 0
-    following = (*clauses[1:], None)
-    if any(
-        _rules(clause, after, is_told=not _commands(clauses[0]), names_code=names_code)
-        for clause, after in zip(clauses, following, strict=False)
-    ):
-        return CLEAR
-    return WEAK if any(has_marker(sentence, table) for table in _MAY_RULE) else 0
-
-
-_MAY_RULE = (OBLIGATIONS, WEAK_RULES, LIMITS)
-
-
-def _read_clauses(lower: str) -> list[Wording]:
-    """Split a sentence into clauses, each without what only leads to its first word.
-
-    Behind a statement what "and", "but" join goes on with it.
-    """
-    clauses: list[Wording] = []
-    for part in _CLAUSE_END.split(lower):
-        bare = part.strip(_QUOTES)
-        if lead := _LEAD.match(bare):
-            bare = bare[lead.end() :]
-        clause = read_wording(bare)
-        joined = map(read_wording, _JOINED.split(bare)) if _commands(clause) else (clause,)
-        clauses += [each for each in joined if each.words]
-    return clauses
-
-
-def _list_forbidding(
-    clauses: Sequence[Wording], *, is_aside: bool = False, names_code: bool = False
-) -> list[bool]:
-    """Tell of each clause whether it forbids; an aside only tells of what is not there."""
-    return [
-        _forbids(clause, before, is_aside=is_aside, names_code=names_code)
-        for clause, before in zip(clauses, (None, *clauses), strict=False)
-    ]
-
-
-def _forbids(clause: Wording, before: Wording | None, *, is_aside: bool, names_code: bool) -> bool:
-    """Tell whether a clause begins with what forbids, or with what a command leaves out.
-
-    What is forbidden behind a request only says how to do that, unless it is the agent's conduct;
-    behind few words, an interjection or a label, it stands for itself.
-    """
-    negation = _NEGATED.match(clause.lower)
-    if negation is None or has_marker(clause, _REMARKS) or negation[2] in SUBJECTS:
-        return False
-    if CONDUCT.match(negation[2]):
-        return True
-    if negation[1] not in _ABSENCES | _EXCLUSIONS:
-        return before is None or len(before.words) <= _LEADING_WORDS
-    is_told = before is not None and (names_code or not _commands(before))
-    if is_aside or (is_told and (names_code or negation[1] in _EXCLUSIONS)):
-        return False
-    is_limited = has_marker(clause, WEAK_RULES) or has_marker(clause, LIMITS)
-    return is_limited or len(clause.words) <= _BRIEF_WORDS
-
-
-def _rules(clause: Wording, following: Wording | None, *, is_told: bool, names_code: bool) -> bool:
-    """Tell whether a clause commands what is to be done from now on."""
-    is_obliging = has_marker(clause, OBLIGATIONS)
-    is_bound = is_obliging or has_marker(clause, WEAK_RULES)
-    is_about_conduct = CONDUCT.search(clause.lower) is not None
-    is_remark = has_marker(clause, _REMARKS)
-    if not is_remark and begins_with(clause.lower, _CONDITIONS):
-        return following is not None and _commands(following)
-    is_general = is_obliging and not clause.words.isdisjoint(_UNIVERSALS)
-    if (
-        (is_general and not _SUBJECT_OBLIGED.search(clause.lower))
-        or (is_bound and clause.first in _UNIVERSALS)
-        or (is_about_conduct and not is_remark and _UNWISHED.search(clause.lower))
-        or _MUST_NOT.search(clause.lower)
-    ):
-        return True
-    if is_remark or not (is_bound or _commands(clause)):
-        return False
-    if _stands(clause, names_code=names_code) and not _TOLD.search(clause.lower):
-        return True
-    if is_bound and _ORDERED_LAST.search(clause.lower):
-        return True
-    is_ordered = _ORDERED.search(clause.lower, 1) or _CAUTIOUS.match(clause.lower)
-    return is_ordered is not None and (is_bound or not is_told)
-
-
-def _stands(clause: Wording, *, names_code: bool) -> bool:
-    """Tell whether a clause holds what holds for good: a word of it near its beginning, or as its
-    first where it tells of code."""
-    if clause.is_unspaced or is_phrase_in(clause, STRONG_RULES):
-        return has_marker(clause, STRONG_RULES)
-    return not STRONG_RULES.words.isdisjoint(
-        _split_words(clause.lower)[: 1 if names_code else _NEAR_WORDS]
-    )
-
-
-def _commands(clause: Wording) -> bool:
-    return clause.first not in _STATEMENT_HEADS
+    if is_prohibition or is_excluding or is_lasting or has_marker(sentence, STRONG_RULES):
+        return 2
+    if has_marker(sentence, OBLIGATIONS):
+        # What a thing has to be is a wish on it; what must not be, or on all of a kind, a rule.
+        is_general = not sentence.words.isdisjoint(_UNIVERSALS)
+        is_forbidden = _MUST_NOT.search(sentence.lower) is not None
+        return 1 + (is_general or is_forbidden or begins_with(sentence.lower, OBLIGATIONS))
+    if has_marker(sentence, WEAK_RULES) or has_marker(sentence, LIMITS):
+        return 2 if sentence.first in _UNIVERSALS else 1
+    return 0
 
 
 def is_corrective(sentence: Wording) -> bool:
-    """Tell whether a sentence forbids or leaves out one thing and names the other.
-
-    Of the agent's conduct that is a rule all the same.
-    """
-    if CONDUCT.search(sentence.lower) or has_marker(sentence, STRONG_RULES):
-        return False
-    if has_marker(sentence, CONTRASTS):
+    """Tell whether a sentence forbids or leaves out one thing and names the other."""
+    if _EXCLUDED.search(sentence.lower) is not None or has_marker(sentence, CONTRASTS):
         return True
+    if not _is_prohibition(sentence):
+        return False
+    if not begins_with(sentence.lower, OBJECTIONS):
+        return False
+    clauses = _CLAUSE_END.split(_ASIDE.sub("", sentence.lower))
+    others = [read_wording(clause) for clause in clauses[1:]]
     return any(
-        map(
-            _names_other,
-            (
-                _ASIDE.sub(" ", sentence.lower),
-                *(aside[1] for aside in _ASIDE.finditer(sentence.lower)),
-            ),
-        )
-    )
-
-
-def _names_other(text: str) -> bool:
-    clauses = _read_clauses(text)
-    forbidding = _list_forbidding(clauses)
-    return any(forbidding) and any(
         len(clause.words) > 1
-        and not is_forbidding
-        and _commands(clause)
+        and clause.first not in SUBJECTS | _NEGATIONS
         and not begins_with(clause.lower, REASONS)
-        for clause, is_forbidding in zip(clauses, forbidding, strict=True)
+        and not begins_with(clause.lower, GROUNDS)
+        and clause.first not in _ALL_LEADS
+        for clause in others
     )
 
 
 def reads_as_rule(text: str) -> bool:
     """Tell whether a sentence clearly reads as a rule."""
-    return rule_strength(read_wording(text)) == CLEAR
+    return rule_strength(read_wording(text)) > 1
 
 
 def is_directive(text: str) -> bool:
@@ -442,3 +324,15 @@ def is_intention(lower: str) -> bool:
     """Tell whether a sentence only announces what the agent is about to do."""
     # "Let me know" leaves it to the person.
     return lower.startswith(_INTENTIONS) and not begins_with(lower, OFFERS)
+
+
+def _is_prohibition(sentence: Wording) -> bool:
+    """Tell whether a sentence begins with what forbids or holds for good."""
+    rest = sentence.lower.lstrip("-*• \"'")
+    return (
+        sentence.first in _NEGATIONS
+        and len(sentence.words) > 2
+        and not rest.startswith((sentence.first + ",", sentence.first + "."))
+        and _split_words(rest)[1:2] != []
+        and _split_words(rest)[1].partition("'")[0] not in SUBJECTS
+    )
