@@ -104,6 +104,10 @@ class Requests(msgspec.Struct):
     """Whether the last word is an answer, which ends the turn if a person speaks next."""
     is_end: bool = False
     """Whether that answer ends the turn as far as it tells itself."""
+    begun_at: int = -1
+    """The item of the message of the agent's program that began the turn at hand, if one did."""
+    begun: str = ""
+    """What the agent said of that first."""
 
     def ask(self, request: OpenRequest) -> None:
         """Take what a person wrote."""
@@ -122,11 +126,6 @@ class Requests(msgspec.Struct):
         request.is_added = bool(self.waiting)
         self.opened.append(request)
         self.waiting.append(request)
-
-    begun_at: int = -1
-    """The item of the message of the agent's program that began the turn at hand, if one did."""
-    begun: str = ""
-    """What the agent said of that first."""
 
     def settle(self, n_item: int) -> None:
         """Take a message of the agent's program, such as a command: what an answer ended before it
