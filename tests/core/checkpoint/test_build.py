@@ -218,6 +218,17 @@ def test_an_answer_that_was_given_again_stands_again() -> None:
     assert [one.gist for one in later.thread.key_exchanges].count("yes") == 2
 
 
+def test_a_rule_that_is_said_again_is_as_new_as_that() -> None:
+    again = "Never touch table number_0."
+    others = [f"Never touch table number_{n}." for n in range(1, 50)]
+    first = built(context_of(*map(user, [again, *others]), at_ms=LATER_MS))
+    talk = [user(text) for text in (again, "Never touch table number_50.")]
+    later = built(context_of(summary("Before."), *talk, at_ms=2 * LATER_MS), first)
+    assert whats(later)["d1"] == again
+    assert len(later.decisions) == 50
+    assert others[0] not in whats(later).values()
+
+
 rounds = st.lists(
     st.lists(st.integers(0, 400).map(lambda n: f"Never touch table number_{n}."), max_size=30),
     max_size=6,

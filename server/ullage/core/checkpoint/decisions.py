@@ -89,11 +89,13 @@ def list_decisions(
         for rule in facts.rules
         if not any(choice.text.startswith(rule.text) for choice in facts.choices)
     ]
-    texts = {decision.what for decision in decisions}
+    settled = sorted([*rules, *choices], key=lambda each: each[0])
+    # What is said again is as new as that: it keeps its id, and not its place.
+    said = {what for _, _, what, _ in settled}
+    decisions = [decision for decision in decisions if decision.what not in said]
     decisions += [
         DraftDecision(what=what, when=written(at_ms), is_rule=is_rule)
-        for _, at_ms, what, is_rule in sorted([*rules, *choices], key=lambda settled: settled[0])
-        if what not in texts
+        for _, at_ms, what, is_rule in settled
     ]
     marked = _mark_replaced(decisions, facts.replaced)
     return _number(_newest(marked), previous.decisions if previous else ())
