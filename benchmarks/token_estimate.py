@@ -50,7 +50,9 @@ def kinds() -> dict[str, list[str]]:
     found = {
         "German": chunks(GERMAN.split("\n")),
         "English documents": chunks((ROOT / "ARCHITECTURE.md").read_text("utf-8").split("\n")),
-        "code": chunks((ROOT / "server/ullage/core/facts/facts.py").read_text("utf-8").split("\n")),
+        "code": chunks(
+            (ROOT / "server/ullage/core/facts/collect.py").read_text("utf-8").split("\n")
+        ),
         "paths": chunks(f"- {path}" for path in paths),
         "ids": chunks(
             f"- session {uuid.UUID(int=rng.getrandbits(128))} commit {rng.getrandbits(40):010x}"

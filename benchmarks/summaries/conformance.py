@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Protocol, cast
 
-from ullage.core.facts.facts import collect_facts
+from ullage.core.facts.collect import collect_facts
 from ullage.core.summary.audit import audit
 from ullage.core.summary.extract import summarize
 from ullage.core.summary.insert_missing import insert_missing

@@ -49,7 +49,7 @@ from ullage.app.sessions.open import open_session
 from ullage.core.change.compaction import list_open_calls
 from ullage.core.checkpoint.build import build
 from ullage.core.checkpoint.checkpoint import Checkpoint, Meta, measure_use
-from ullage.core.facts.facts import FactAccumulator
+from ullage.core.facts.collect import FactAccumulator
 from ullage.core.secrets.redaction import mask_items
 from ullage.core.secrets.scan import mask, mask_cached
 from ullage.core.summary.audit import audit

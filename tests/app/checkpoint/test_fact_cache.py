@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from factories import assistant, numbered, summary, tool_result, user
 from ullage.app.checkpoint.write import KeptFacts, facts_of_session
-from ullage.core.facts.facts import FactAccumulator, Facts, collect_facts
+from ullage.core.facts.collect import FactAccumulator, collect_facts
+from ullage.core.facts.facts import Facts
 from ullage.core.transcript.context import ContextItem
 
 SECRET = "correct-horse-battery"

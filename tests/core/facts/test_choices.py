@@ -5,7 +5,7 @@ import pytest
 
 from factories import assistant, numbered, tool_result, user
 from ullage.core.facts.choices import Answer, write_answer
-from ullage.core.facts.facts import collect_facts
+from ullage.core.facts.collect import collect_facts
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Speech, Text, ToolResult
 

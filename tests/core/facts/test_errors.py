@@ -3,8 +3,8 @@
 import msgspec
 
 from factories import assistant, numbered, tool_result, user
+from ullage.core.facts.collect import collect_facts
 from ullage.core.facts.errors import Error, find_errors
-from ullage.core.facts.facts import collect_facts
 from ullage.core.facts.made import list_made
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Speech, Text, ToolResult

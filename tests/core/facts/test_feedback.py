@@ -3,7 +3,7 @@
 import pytest
 
 from factories import assistant, numbered, user
-from ullage.core.facts.facts import collect_facts
+from ullage.core.facts.collect import collect_facts
 from ullage.core.transcript.context import ContextItem
 
 

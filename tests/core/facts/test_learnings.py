@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 from factories import assistant, numbered, tool_result, user
-from ullage.core.facts.facts import collect_facts
+from ullage.core.facts.collect import collect_facts
 from ullage.core.facts.learnings import find_dead_ends, find_learnings
 from ullage.core.transcript.context import ContextItem
 

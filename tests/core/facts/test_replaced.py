@@ -3,7 +3,7 @@
 import pytest
 
 from factories import assistant, numbered, summary, user
-from ullage.core.facts.facts import collect_facts
+from ullage.core.facts.collect import collect_facts
 from ullage.core.facts.replaced import Replacement, apply_replaced
 from ullage.core.summary.audit import audit
 from ullage.core.summary.extract import summarize

@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 from factories import assistant, harness, numbered, summary, tool_result, user
-from ullage.core.facts.facts import Facts, collect_facts
+from ullage.core.facts.collect import collect_facts
+from ullage.core.facts.facts import Facts
 from ullage.core.facts.task_state import Quote, TaskState, cut_clauses, read_task_state
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Speech, Text

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from factories import assistant, numbered, summary, tool_result, user
 from fixtures_session import RULES, coding_session
 from profiles import examples
-from ullage.core.facts.facts import collect_facts
+from ullage.core.facts.collect import collect_facts
 from ullage.core.facts.summary_sections import (
     SECTION_NAMES,
     read_previous_summary,

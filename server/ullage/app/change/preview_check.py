@@ -9,7 +9,7 @@ from ullage.app.sessions.open import open_session
 from ullage.app.sessions.secrets import secrets_for
 from ullage.app.summary.pins import carry_pins
 from ullage.core.config.settings import Config
-from ullage.core.facts.facts import collect_facts
+from ullage.core.facts.collect import collect_facts
 from ullage.core.gauge.loss import kinds_text
 from ullage.core.secrets.redaction import mask_items
 from ullage.core.summary.audit import audit, count_by_kind

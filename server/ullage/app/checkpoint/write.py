@@ -17,7 +17,8 @@ from ullage.core.checkpoint.checkpoint import Checkpoint, Meta, clean, measure_u
 from ullage.core.checkpoint.diff import has_same_figures, has_same_state, is_as_full, is_near
 from ullage.core.checkpoint.working_state import WorkingState
 from ullage.core.config.settings import CheckpointSettings
-from ullage.core.facts.facts import FactAccumulator, Facts
+from ullage.core.facts.collect import FactAccumulator
+from ullage.core.facts.facts import Facts
 from ullage.core.facts.pins import pick_pins
 from ullage.core.gauge.gauge import ratio_at
 from ullage.core.secrets.scan import mask_cached

@@ -7,7 +7,8 @@ import msgspec
 from ullage.app.sessions.load import Loaded
 from ullage.core.change.compaction import Selection
 from ullage.core.config.settings import ModelSettings
-from ullage.core.facts.facts import Facts, collect_facts
+from ullage.core.facts.collect import collect_facts
+from ullage.core.facts.facts import Facts
 from ullage.core.facts.summary_sections import write_as_of
 from ullage.core.gauge.loss import Loss
 from ullage.core.secrets.redaction import mask_items

@@ -11,8 +11,9 @@ import msgspec
 from ullage.core.checkpoint import checkpoint
 from ullage.core.checkpoint.decisions import find_hidden_decisions, list_decisions
 from ullage.core.checkpoint.working_state import MAX_FILES, MAX_TOOLS, WorkingState
+from ullage.core.facts.collect import collect_facts
 from ullage.core.facts.command_runs import run_key
-from ullage.core.facts.facts import Facts, collect_facts
+from ullage.core.facts.facts import Facts
 from ullage.core.facts.learnings import find_dead_ends, find_learnings
 from ullage.core.facts.task_state import FAILING, WAITING, TaskState, cut_clauses, read_task_state
 from ullage.core.facts.thread import TOPIC_CHARS, SpokenMessage, find_thread

@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
-from ullage.core.facts.facts import Facts, collect_facts
+from ullage.core.facts.collect import collect_facts
+from ullage.core.facts.facts import Facts
 from ullage.core.facts.summary_sections import ASKED, REPLACED
 from ullage.core.facts.task_state import FAILING, read_task_state
 from ullage.core.memory.flush import Epoch

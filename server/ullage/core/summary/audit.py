@@ -7,7 +7,8 @@ from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
-from ullage.core.facts.facts import Facts, collect_facts
+from ullage.core.facts.collect import collect_facts
+from ullage.core.facts.facts import Facts
 from ullage.core.facts.pins import clean_pin
 from ullage.core.facts.replaced import apply_replaced
 from ullage.core.facts.summary_sections import AS_OF, LEFT_OUT, OPEN_REQUEST, read_previous_summary

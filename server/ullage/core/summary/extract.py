@@ -7,7 +7,8 @@ from functools import cache
 
 import msgspec
 
-from ullage.core.facts.facts import Facts, collect_facts
+from ullage.core.facts.collect import collect_facts
+from ullage.core.facts.facts import Facts
 from ullage.core.facts.replaced import apply_replaced
 from ullage.core.facts.summary_sections import (
     ASKED,
