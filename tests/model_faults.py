@@ -3,6 +3,7 @@
 import gzip
 import json
 import traceback
+from collections.abc import Callable
 from typing import NamedTuple
 
 from model_server import (
@@ -46,8 +47,8 @@ def overflow(message: str, status: int = 400, **fields: object) -> Row:
     return Row(NOTE, 2, (error_reply(status, {"error": {"message": message} | fields}),))
 
 
-def busy(retry_after: str, at_most_s: float) -> Row:
-    return Row(SUMMARY, 2, (error_reply(429, retry_after=retry_after), FINE), at_most_s)
+def busy(outcome: str, fine: Reply, retry_after: str, at_most_s: float) -> Row:
+    return Row(outcome, 2, (error_reply(429, retry_after=retry_after), fine), at_most_s)
 
 
 def raw(body: bytes, kind: str = "text/event-stream") -> Row:
@@ -65,15 +66,112 @@ DRIP = b"".join(
 )
 BYTES = [bytes([one]) for one in DRIP]
 DROPS = [DRIP[at : at + 9] for at in range(0, len(DRIP), 9)]
-DROPS = [DRIP[at : at + 9] for at in range(0, len(DRIP), 9)]
 
-ROWS: dict[str, Row] = {
-    "all is well": Row(SUMMARY, 1, (FINE,)),
-    # Time
-    "hangs before its headers": Row(ModelUnreachable, 4, (("hang",),), 300),
-    "hangs after its headers": Row(ModelUnreachable, 4, ((START, "hang"),), 300),
-    "hangs once, then answers": Row(SUMMARY, 2, (("hang",), FINE), 62),
-    "stalls in mid-stream": Row(ModelUnreachable, 4, ((START, HALF, "hang"),), 300),
+
+def wire_rows(
+    outcome: str, fine: Reply, half: bytes, kind: str, too_long: Callable[..., Row]
+) -> dict[str, Row]:
+    """Give what any server may do, whatever it is asked for.
+
+    `fine` is a whole answer in four steps or more, `half` a chunk of one, `kind` its content type.
+    """
+    start = head(200, kind, transfer_encoding="chunked")
+    return {
+        "all is well": Row(outcome, 1, (fine,)),
+        # Time
+        "hangs before its headers": Row(ModelUnreachable, 4, (("hang",),), 300),
+        "hangs after its headers": Row(ModelUnreachable, 4, ((start, "hang"),), 300),
+        "hangs once, then answers": Row(outcome, 2, (("hang",), fine), 62),
+        "stalls in mid-answer": Row(ModelUnreachable, 4, ((start, half, "hang"),), 300),
+        "pauses 50 seconds twice": Row(
+            outcome, 1, ((fine[0], fine[1], 50.0, fine[2], 50.0, *fine[3:]),), 101
+        ),
+        # Connections
+        "breaks off at once": Row(ModelUnreachable, 4, (("cut",),), 10),
+        "breaks off after its headers": Row(ModelUnreachable, 4, ((start, "cut"),), 10),
+        "breaks off in mid-answer": Row(ModelUnreachable, 4, ((start, half, "cut"),), 10),
+        "breaks off once, then answers": Row(outcome, 2, ((start, half, "cut"), fine), 10),
+        "ends without its last chunk": Row(ModelUnreachable, 4, ((start, half),), 10),
+        "ends in mid-answer": bad((start, half, END)),
+        "speaks no HTTP": Row(ModelUnreachable, 4, ((b"SSH-2.0-OpenSSH_9.9\r\n",),), 10),
+        "sends a header without an end": Row(
+            ModelUnreachable, 4, ((b"HTTP/1.1 200 OK\r\nx: " + b"a" * 300_000,),), 10
+        ),
+        # Bodies
+        "garbage": raw(bytes(range(256)) * 8, kind),
+        "an empty body": raw(b"", kind),
+        "HTML": raw(b"<html><body>Sign in to the network</body></html>", "text/html"),
+        "a gzip bomb": bad(
+            (head(200, kind, content_encoding="gzip"), gzip.compress(bytes(20_000_000)))
+        ),
+        "a gigabyte announced": bad((head(200, kind, content_length="1000000000"), b": \n" * 1000)),
+        "more than the limit": bad((head(200, kind), *([b": " + b"x" * 1_000_000 + b"\n"] * 20))),
+        "an error of more than the limit": bad((head(500), *([b"x" * 1_000_000] * 20))),
+        # Statuses
+        "429 for ever": Row(ModelBusy, 4, (error_reply(429),), 10),
+        "429 with seconds": busy(outcome, fine, "7", 7.1),
+        "429 with a date": busy(outcome, fine, "Sat, 21 Nov 2026 12:00:09 GMT", 9.1),
+        "429 with a past date": busy(outcome, fine, "Sat, 21 Nov 2020 12:00:09 GMT", 1),
+        "429 with a date of no calendar": busy(
+            outcome, fine, "Sat, 99 Nov 9999999 12:00:09 GMT", 1
+        ),
+        "429 with garbage": busy(outcome, fine, "soon", 1),
+        "429 with a negative pause": busy(outcome, fine, "-5", 1),
+        "429 with not a number": busy(outcome, fine, "nan", 1),
+        "429 with 10^9 seconds": Row(ModelBusy, 1, (error_reply(429, retry_after="1000000000"),)),
+        "429 with a date next year": Row(
+            ModelBusy, 1, (error_reply(429, retry_after="Sun, 21 Nov 2027 12:00:00 GMT"),)
+        ),
+        "429 without any": Row(outcome, 2, (error_reply(429), fine), 1),
+        "429 three times": Row(outcome, 4, (*[error_reply(429, retry_after="50")] * 3, fine), 151),
+        "429 as the quota is used up": Row(
+            ModelDenied, 1, (error_reply(429, {"error": {"code": "insufficient_quota"}}),)
+        ),
+        "500": Row(ModelUnreachable, 4, (error_reply(500),), 10),
+        "502 with HTML": Row(ModelUnreachable, 4, ((head(502, "text/html"), b"<h1>Bad"),), 10),
+        "503 with a pause": Row(outcome, 2, (error_reply(503, retry_after="3"), fine), 3.1),
+        "529": Row(outcome, 3, (error_reply(529), error_reply(529), fine), 10),
+        "408": Row(outcome, 2, (error_reply(408), fine), 10),
+        "401 that repeats the key": Row(
+            ModelDenied, 1, (error_reply(401, {"error": {"message": f"Incorrect key {KEY}"}}),)
+        ),
+        "402": Row(ModelDenied, 1, (error_reply(402),)),
+        "403": Row(ModelDenied, 1, (error_reply(403),)),
+        "404 for the model": Row(
+            ModelDenied, 1, (error_reply(404, {"error": {"code": "model_not_found"}}),)
+        ),
+        "400 for a parameter": Row(
+            ModelDenied, 1, (error_reply(400, {"error": {"message": f"bad {CANARY}"}}),)
+        ),
+        "204": bad((head(204),)),
+        # Overflow, as servers word it
+        "overflow of llama.cpp": too_long(
+            "request (63147 tokens) exceeds the available context size (32768 tokens)",
+            type="exceed_context_size_error",
+        ),
+        "overflow of OpenAI": too_long(
+            "This model's maximum context length is 128000 tokens. However, your messages resulted"
+            " in 131072 tokens. Please reduce the length of the messages.",
+            code="context_length_exceeded",
+        ),
+        "overflow of OpenRouter": too_long(
+            "This endpoint's maximum context length is 32768 tokens. However, you requested about"
+            " 40000 tokens (36000 of text input, 4000 in the output).",
+        ),
+        "overflow of vLLM": too_long(
+            "'max_tokens' is too large: 4000. This model's maximum context length is 8192 tokens"
+            " and your request has 7000 input tokens",
+        ),
+        "overflow of Ollama": too_long("the input length exceeds the context length"),
+        "overflow of Anthropic's gateway": too_long(
+            "prompt is too long: 210000 tokens > 200000 maximum"
+        ),
+        "overflow with 500": too_long("the request exceeds the available context size", 500),
+        "413": too_long("Payload Too Large", 413),
+    }
+
+
+ROWS: dict[str, Row] = wire_rows(SUMMARY, FINE, HALF, "text/event-stream", overflow) | {
     "stalls after [DONE]": Row(SUMMARY, 1, ((*FINE[:-1], "hang"),), 61),
     "drips a byte every five seconds": Row(
         ModelUnreachable, 1, (dripping(*BYTES, every_s=5.0),), 301
@@ -82,100 +180,19 @@ ROWS: dict[str, Row] = {
     "sends comments for ever": Row(
         ModelUnreachable, 1, ((head(), *((b": wait\n\n", 20.0) * 40)),), 301
     ),
-    "pauses 50 seconds twice": Row(
-        SUMMARY, 1, ((FINE[0], FINE[1], 50.0, FINE[2], 50.0, *FINE[3:]),), 101
-    ),
-    # Connections
-    "breaks off at once": Row(ModelUnreachable, 4, (("cut",),), 10),
-    "breaks off after its headers": Row(ModelUnreachable, 4, ((START, "cut"),), 10),
-    "breaks off in mid-stream": Row(ModelUnreachable, 4, ((START, HALF, "cut"),), 10),
-    "breaks off once, then answers": Row(SUMMARY, 2, ((START, HALF, "cut"), FINE), 10),
-    "ends without its last chunk": Row(ModelUnreachable, 4, ((START, HALF),), 10),
-    "ends in mid-text without [DONE]": bad((START, HALF, END)),
     "ends by itself without [DONE]": Row(SUMMARY, 1, ((*FINE[:-2], END),)),
-    "speaks no HTTP": Row(ModelUnreachable, 4, ((b"SSH-2.0-OpenSSH_9.9\r\n",),), 10),
-    "sends a header without an end": Row(
-        ModelUnreachable, 4, ((b"HTTP/1.1 200 OK\r\nx: " + b"a" * 300_000,),), 10
-    ),
-    # Bodies
-    "garbage": raw(bytes(range(256)) * 8),
     "garbage in an event": raw(b"data: \xff\xfe\xfa{{{\n\n"),
     "no UTF-8 in an event": raw(b'data: {"choices": "\xff"}\n\n'),
-    "an empty body": raw(b""),
-    "HTML": raw(b"<html><body>Sign in to the network</body></html>", "text/html"),
     "HTML that claims to be a stream": raw(b"<html><body>Sign in</body></html>"),
     "JSON instead of a stream": raw(
         json.dumps({"choices": [{"message": {"content": GOOD}}]}).encode(), "application/json"
     ),
     "no content type": bad((b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n", DRIP)),
-    "a gzip bomb": bad((head(content_encoding="gzip"), gzip.compress(bytes(20_000_000)))),
     "unknown compression": bad((head(content_encoding="br"), DRIP)),
-    "a gigabyte announced": bad((head(content_length="1000000000"), b": \n" * 1000)),
     "a length that is no number": Row(
         ModelUnreachable, 4, ((head(content_length="many"), DRIP),), 10
     ),
-    "more than 8 MB streamed": bad((head(), *([b": " + b"x" * 1_000_000 + b"\n"] * 20))),
     "more than 8 MB in one line": bad((head(), b"data: ", *([b"x" * 1_000_000] * 20))),
-    "an error of more than 8 MB": bad((head(500), *([b"x" * 1_000_000] * 20))),
-    # Statuses
-    "429 for ever": Row(ModelBusy, 4, (error_reply(429),), 10),
-    "429 with seconds": busy("7", 7.1),
-    "429 with a date": busy("Sat, 21 Nov 2026 12:00:09 GMT", 9.1),
-    "429 with a past date": busy("Sat, 21 Nov 2020 12:00:09 GMT", 1),
-    "429 with a date of no calendar": busy("Sat, 99 Nov 9999999 12:00:09 GMT", 1),
-    "429 with garbage": busy("soon", 1),
-    "429 with a negative pause": busy("-5", 1),
-    "429 with not a number": busy("nan", 1),
-    "429 with 10^9 seconds": Row(ModelBusy, 1, (error_reply(429, retry_after="1000000000"),)),
-    "429 with a date next year": Row(
-        ModelBusy, 1, (error_reply(429, retry_after="Sun, 21 Nov 2027 12:00:00 GMT"),)
-    ),
-    "429 without any": Row(SUMMARY, 2, (error_reply(429), FINE), 1),
-    "429 three times": Row(SUMMARY, 4, (*[error_reply(429, retry_after="50")] * 3, FINE), 151),
-    "429 as the quota is used up": Row(
-        ModelDenied, 1, (error_reply(429, {"error": {"code": "insufficient_quota"}}),)
-    ),
-    "500": Row(ModelUnreachable, 4, (error_reply(500),), 10),
-    "502 with HTML": Row(ModelUnreachable, 4, ((head(502, "text/html"), b"<h1>Bad"),), 10),
-    "503 with a pause": Row(SUMMARY, 2, (error_reply(503, retry_after="3"), FINE), 3.1),
-    "529": Row(SUMMARY, 3, (error_reply(529), error_reply(529), FINE), 10),
-    "408": Row(SUMMARY, 2, (error_reply(408), FINE), 10),
-    "401 that repeats the key": Row(
-        ModelDenied, 1, (error_reply(401, {"error": {"message": f"Incorrect key {KEY}"}}),)
-    ),
-    "402": Row(ModelDenied, 1, (error_reply(402),)),
-    "403": Row(ModelDenied, 1, (error_reply(403),)),
-    "404 for the model": Row(
-        ModelDenied, 1, (error_reply(404, {"error": {"code": "model_not_found"}}),)
-    ),
-    "400 for a parameter": Row(
-        ModelDenied, 1, (error_reply(400, {"error": {"message": f"bad {CANARY}"}}),)
-    ),
-    "204": bad((head(204),)),
-    # Overflow, as servers word it
-    "overflow of llama.cpp": overflow(
-        "request (63147 tokens) exceeds the available context size (32768 tokens)",
-        type="exceed_context_size_error",
-    ),
-    "overflow of OpenAI": overflow(
-        "This model's maximum context length is 128000 tokens. However, your messages resulted"
-        " in 131072 tokens. Please reduce the length of the messages.",
-        code="context_length_exceeded",
-    ),
-    "overflow of OpenRouter": overflow(
-        "This endpoint's maximum context length is 32768 tokens. However, you requested about"
-        " 40000 tokens (36000 of text input, 4000 in the output).",
-    ),
-    "overflow of vLLM": overflow(
-        "'max_tokens' is too large: 4000. This model's maximum context length is 8192 tokens and"
-        " your request has 7000 input tokens",
-    ),
-    "overflow of Ollama": overflow("the input length exceeds the context length"),
-    "overflow of Anthropic's gateway": overflow(
-        "prompt is too long: 210000 tokens > 200000 maximum"
-    ),
-    "overflow with 500": overflow("the request exceeds the available context size", 500),
-    "413": overflow("Payload Too Large", 413),
     "overflow in the stream": Row(
         NOTE, 2, (stream(event({"error": {"message": "context length exceeded", "code": 400}})),)
     ),

@@ -6,8 +6,8 @@ import pytest
 from model_server import serving, text_reply
 from model_session import GOOD, KEY
 from ullage.errors import EndpointRefused
-from ullage.summary.client import GuardedTransport
 from ullage.summary.endpoint import ApiKey
+from ullage.summary.transport import GuardedTransport
 from virtual_time import run_virtual
 
 HERE = "http://127.0.0.1:1"
@@ -18,7 +18,9 @@ HERE = "http://127.0.0.1:1"
 def test_no_request_leaves_its_origin(key: ApiKey | None, is_followed: bool) -> None:
     async def main() -> int:
         async with serving(text_reply(GOOD)) as other:
-            guarded = GuardedTransport(httpx2.AsyncHTTPTransport(), HERE, key, 1000)
+            guarded = GuardedTransport(
+                httpx2.AsyncHTTPTransport(), HERE, key, 1000, "application/json"
+            )
             async with httpx2.AsyncClient(
                 transport=guarded, follow_redirects=is_followed
             ) as client:

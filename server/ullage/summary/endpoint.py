@@ -147,7 +147,7 @@ def endpoint_for(
     elif not is_loopback(urlsplit(base_url).hostname or ""):
         raise EndpointRefused(
             f"there is no key for {origin}: set {key_variable(choice.provider)},"
-            " or leave the model out to summarize without one"
+            " or leave the model out to do without one"
         )
     return Endpoint(
         provider=choice.provider,
@@ -282,6 +282,25 @@ def choose_model(
     if name is None:
         raise EndpointRefused("no model is named: set `compaction.model.modelName`")
     return ModelChoice(provider=known, model=name, base_url=base_url)
+
+
+def choose_embedder(base_url: str | None, model: str | None) -> ModelChoice | None:
+    """Give the model that a user named for embeddings; None where nothing is named.
+
+    Raises:
+        EndpointRefused: an address without a model was named, or a model without an address.
+    """
+    if base_url is None and model is None:
+        return None
+    if base_url is None or model is None:
+        missing = "model" if model is None else "baseUrl"
+        raise EndpointRefused(f"set `memory.embeddings.{missing}` as well")
+    origin = check_origin(base_url)
+    provider: Provider = "custom"
+    for name, url in BASE_URLS.items():
+        if origin_of(url) == origin:
+            provider = name
+    return ModelChoice(provider=provider, model=model, base_url=base_url)
 
 
 def find_key(

@@ -65,7 +65,7 @@ async def remember_with_model(
         EndpointRefused: nothing may be sent there.
     """
     # The openai package takes half a second to import: only who asks a model waits for it.
-    from ullage.summary.client import connect
+    from ullage.summary.chat import connect
 
     known_secrets = (*endpoint.secrets, *request.known_secrets)
     request = msgspec.structs.replace(request, known_secrets=known_secrets)
