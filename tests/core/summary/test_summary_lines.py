@@ -1,7 +1,13 @@
 """A summary tells results and requests, each once, and few identifiers."""
 
+import pytest
+
 from factories import assistant, numbered, summary, tool_result, user
-from ullage.core.facts.summary_sections import SECTION_NAMES, read_previous_summary
+from ullage.core.facts.summary_sections import (
+    SECTION_NAMES,
+    read_previous_summary,
+    write_sections,
+)
 from ullage.core.summary.extract import normalize_line, summarize
 from ullage.core.transcript.context import ContextItem
 
@@ -147,3 +153,43 @@ def test_what_was_in_progress_is_past_once_a_person_spoke() -> None:
     assert moved in went_on["In progress"]
     alone = sections_of([summary(earlier)])
     assert alone["In progress"] == ("The header was being moved to its file.",)
+
+
+UNFINISHED = (
+    "The header is half moved to its file.",
+    "The footer waits for the designer's colors.",
+    "The search box breaks on phones.",
+)
+FOREIGN = "## Goal\nPort the page\n\n## Current Work\n" + "\n".join(UNFINISHED)
+OWN = write_sections(
+    dict.fromkeys(SECTION_NAMES, ()) | {"Goal": ["Port the page"], "In progress": UNFINISHED}
+)
+GOES_ON = [assistant("I go on with the header.", [("c1", "bash", {"command": "ls"})])]
+
+
+@pytest.mark.parametrize("earlier", [FOREIGN, OWN], ids=["another's", "ours"])
+@pytest.mark.parametrize(
+    "following",
+    [
+        [],
+        GOES_ON,
+        [*GOES_ON, tool_result("header.html", "c1"), assistant("The imprint is in place.")],
+        [user("And the imprint?"), assistant("The imprint is in place.")],
+    ],
+    ids=["alone", "goes on", "ends its turn", "a person spoke"],
+)
+def test_what_was_in_progress_is_not_told_as_completed(
+    earlier: str, following: list[ContextItem]
+) -> None:
+    completed = sections_of([summary(earlier), *following])["Work completed"]
+    assert [point for point in UNFINISHED if any(point in line for line in completed)] == []
+
+
+def test_what_was_in_progress_stands_there_whole_while_the_turn_goes_on() -> None:
+    assert sections_of([summary(FOREIGN), *GOES_ON])["In progress"][:3] == UNFINISHED
+
+
+def test_what_was_in_progress_is_completed_where_the_agent_says_so() -> None:
+    finished = "The header is moved to header.html now, all 12 links in it work."
+    lines = sections_of([summary(FOREIGN), *GOES_ON, tool_result("", "c1"), assistant(finished)])
+    assert lines["Work completed"] == (finished,)

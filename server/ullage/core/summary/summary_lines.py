@@ -140,10 +140,7 @@ def _list_carried(facts: Facts, counts: Counter[str]) -> Iterator[Line]:
                 elif name == COMPLETED:
                     priority += 0.6 * _rate_told(point, counts)
                 order = n_point - _FORMER * (len(facts.previous) - at)
-                # Another's account of where it is begins with that; the rest is what it saw.
-                is_seen = name == PROGRESS and n_point > 0 and not summary.is_ours
-                section = COMPLETED if is_seen else name
-                yield Line(section=section, text=point, priority=priority, order=order)
+                yield Line(section=name, text=point, priority=priority, order=order)
 
 
 def _bring_up_to_date(section: str, point: str, touched: set[str], passed: set[str]) -> str:
