@@ -1,0 +1,79 @@
+"""What memory handed out, wherever it turns up in a session: nothing of it is learned again.
+
+Each such text stands in an element of one name. No text in it can end the element, as it holds
+no `<` before a name (`core.memory.quoted`). Programs cut what they show, and agents write it as
+JSON or quote it: the beginning or the end alone is enough.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from ullage.core.transcript import entries
+from ullage.core.transcript.context import ContextItem
+
+MEMORY_TAG = "ullage-memory"
+LEFT_OUT = "[recalled from memory]"
+_LINE_END = r"(?:\n|\\+n)"
+_CLOSING = rf"{_LINE_END}[> \t]*</{MEMORY_TAG}>"
+_WHOLE = re.compile(rf"<{MEMORY_TAG}>(?={_LINE_END}).*?(?:{_CLOSING}|\Z)", re.DOTALL)
+_TAIL = re.compile(rf"\A.*{_CLOSING}", re.DOTALL)
+
+
+def fence_recalled(text: str) -> str:
+    """Mark a text as handed out by memory; `text` holds no such element."""
+    return f"<{MEMORY_TAG}>\n{text}\n</{MEMORY_TAG}>"
+
+
+def list_recalled(text: str) -> Iterator[str]:
+    """Give the parts of a text that memory handed out."""
+    if MEMORY_TAG not in text:
+        return
+    yield from _WHOLE.findall(text)
+    if tail := _TAIL.match(_WHOLE.sub(LEFT_OUT, text)):
+        yield tail[0]
+
+
+def cut_recalled(text: str) -> str:
+    """Leave out what memory handed out."""
+    if MEMORY_TAG not in text:
+        return text
+    return _TAIL.sub(LEFT_OUT, _WHOLE.sub(LEFT_OUT, text))
+
+
+def leave_out_recalled(items: Iterable[ContextItem]) -> Iterator[ContextItem]:
+    """Give messages without what memory handed out; their native forms are kept."""
+    for item in items:
+        blocks = tuple(map(_cut_block, item.message.blocks))
+        queued = tuple(map(cut_recalled, item.queued))
+        if blocks == item.message.blocks and queued == item.queued:
+            yield item
+        else:
+            message = msgspec.structs.replace(item.message, blocks=blocks)
+            yield msgspec.structs.replace(item, message=message, queued=queued)
+
+
+def _cut_block(block: entries.Block) -> entries.Block:
+    match block:
+        case entries.Text():
+            return _cut_text(block)
+        case entries.Thinking():
+            return msgspec.structs.replace(block, text=cut_recalled(block.text))
+        case entries.ToolCall():
+            return msgspec.structs.replace(block, arguments=cut_recalled(block.arguments))
+        case entries.ToolResult():
+            content = tuple(
+                _cut_text(part) if isinstance(part, entries.Text) else part
+                for part in block.content
+            )
+            return msgspec.structs.replace(block, content=content)
+        case entries.Image():
+            return block
+
+
+def _cut_text(text: entries.Text) -> entries.Text:
+    speech = tuple(
+        msgspec.structs.replace(part, text=cut_recalled(part.text)) for part in text.speech
+    )
+    return msgspec.structs.replace(text, text=cut_recalled(text.text), speech=speech)
