@@ -7,14 +7,20 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from ullage.core.facts.command_runs import CHANGE_DIR, CommandRun, is_looking, run_key
+from ullage.core.facts.facts import Facts
+from ullage.core.facts.summary_sections import NOT_CURED, PASSED_LATER
 from ullage.core.facts.tool_calls import read_call
 from ullage.core.text.prose import gist
+from ullage.core.text.wording import is_intention
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import ToolCall, ToolResult
 
 _MAX_FILES = 3
 """Edited files that are named as the cure, the last of them; chosen."""
 _MAX_CURE_CHARS = 120
+_MIN_DIAGNOSIS_CHARS = 20
+_MAX_DIAGNOSIS_CHARS = 160
+"""Of what the agent says of an error: less only confirms, more tells of other things; chosen."""
 _MISSING = "command not found"
 """What shells say of a program that is not there."""
 _MAX_SAME_CHARS = 60
@@ -88,6 +94,17 @@ def find_errors(runs: Sequence[CommandRun], items: Sequence[ContextItem]) -> Ite
         )
 
 
+def write_error(error: Error, facts: Facts) -> str:
+    """Write an error onto one line, with its cause in the agent's words and with what cured it."""
+    outcome = f" → {error.outcome}" if error.outcome else ""
+    if not error.is_cured:
+        return f"{error.command}{outcome}{NOT_CURED}"
+    diagnosis = _find_diagnosis(error, facts)
+    told = f"“{diagnosis}”" if diagnosis else ""
+    cure = "; ".join(filter(None, (told, error.cure)))
+    return f"{error.command}{outcome}" + (f" → {cure}" if cure else PASSED_LATER)
+
+
 def _cost_work(run: CommandRun) -> bool:
     return not (run.is_shell and is_looking(run.command)) or _MISSING in run.outcome
 
@@ -143,3 +160,17 @@ def _word_cure(between: Sequence[_Deed], run: CommandRun) -> str:
         if not is_looking(deed.command)
     ]
     return f"ran {gist(others[-1], _MAX_CURE_CHARS)}" if others else ""
+
+
+def _find_diagnosis(error: Error, facts: Facts) -> str:
+    """Give the first thing that the agent said of an error before it was cured, in its turn."""
+    for sentence in facts.sentences:
+        if sentence.n_item < error.n_item:
+            continue
+        is_past = error.cured_at is not None and sentence.n_item >= error.cured_at
+        if is_past or sentence.is_user or sentence.n_item in facts.reports:
+            break
+        is_telling = len(sentence.text) >= _MIN_DIAGNOSIS_CHARS and sentence.kind != "question"
+        if is_telling and not is_intention(sentence.text.lower()):
+            return sentence.text if len(sentence.text) <= _MAX_DIAGNOSIS_CHARS else ""
+    return ""

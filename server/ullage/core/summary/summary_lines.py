@@ -6,8 +6,8 @@ from collections.abc import Set as AbstractSet
 
 import msgspec
 
-from ullage.core.facts.command_runs import CommandRun, run_key
-from ullage.core.facts.errors import Error, find_errors
+from ullage.core.facts.command_runs import run_key
+from ullage.core.facts.errors import find_errors, write_error
 from ullage.core.facts.facts import Facts
 from ullage.core.facts.made import list_made
 from ullage.core.facts.replaced import apply_replaced
@@ -40,7 +40,6 @@ _COLUMNS = " " * 3
 """What stands between the columns of a program's output."""
 _MAX_OUTCOME_CHARS = 220
 _MAX_LAST_OUTCOME_CHARS = 420
-_MAX_DIAGNOSIS_CHARS = 160
 _MIN_OUTCOME_CHARS = 60
 _MIN_OUTCOME_PRIORITY = 30
 """A shorter answer of lower priority only confirms: "Noted and recorded." Chosen."""
@@ -150,12 +149,9 @@ def _bring_up_to_date(section: str, point: str, touched: set[str], passed: set[s
     if section in (COMMANDS, ERRORS):
         command = point.removeprefix("ok: ").split(" → ", 1)[0]
         if not passed.isdisjoint((command, run_key(command, is_check=True))):
-            is_open = point.endswith(NOT_CURED)
-            return (
-                point.removesuffix(NOT_CURED) + PASSED_LATER
-                if is_open
-                else ("" if section == COMMANDS else point)
-            )
+            if point.endswith(NOT_CURED):
+                return point.removesuffix(NOT_CURED) + PASSED_LATER
+            return "" if section == COMMANDS else point
     return point
 
 
@@ -377,31 +373,8 @@ def _list_errors(facts: Facts, items: Sequence[ContextItem]) -> Iterator[Line]:
     for at, error in enumerate(errors):
         recent = (at + 1) / len(errors)
         priority = (300.0 if error.is_cured else 700.0) + 100 * recent
-        text = _write_error(error, _find_diagnosis(facts, error))
+        text = write_error(error, facts)
         yield Line(section=ERRORS, text=text, priority=priority, order=error.n_item)
-
-
-def _find_diagnosis(facts: Facts, error: Error) -> str:
-    """Give the first thing that the agent said of an error before it was cured, in its turn."""
-    for sentence in facts.sentences:
-        if sentence.n_item < error.n_item:
-            continue
-        is_past = error.cured_at is not None and sentence.n_item >= error.cured_at
-        if is_past or sentence.is_user or sentence.n_item in facts.reports:
-            break
-        is_telling = len(sentence.text) >= _MIN_TOLD_CHARS and sentence.kind != "question"
-        if is_telling and not wording.is_intention(sentence.text.lower()):
-            return sentence.text if len(sentence.text) <= _MAX_DIAGNOSIS_CHARS else ""
-    return ""
-
-
-def _write_error(error: Error, diagnosis: str) -> str:
-    outcome = f" → {error.outcome}" if error.outcome else ""
-    if not error.is_cured:
-        return f"{error.command}{outcome}{NOT_CURED}"
-    told = f"“{diagnosis}”" if diagnosis else ""
-    cure = "; ".join(filter(None, (told, error.cure)))
-    return f"{error.command}{outcome}" + (f" → {cure}" if cure else PASSED_LATER)
 
 
 def _list_files(facts: Facts) -> Iterator[Line]:
@@ -420,9 +393,6 @@ def _list_runs(facts: Facts) -> Iterator[Line]:
     """Give the last success of each check; failures are errors."""
     for at, run in enumerate(facts.runs):
         if not run.is_failed:
+            text = f"ok: {run.command}" + (f" → {run.outcome}" if run.outcome else "")
             priority = 260 + 60 * (at + 1) / len(facts.runs)
-            yield Line(section=COMMANDS, text=_write_run(run), priority=priority, order=run.n_item)
-
-
-def _write_run(run: CommandRun) -> str:
-    return f"ok: {run.command}" + (f" → {run.outcome}" if run.outcome else "")
+            yield Line(section=COMMANDS, text=text, priority=priority, order=run.n_item)
