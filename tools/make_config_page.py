@@ -17,7 +17,12 @@ def page() -> str:
 
 
 def _lines(key: Key) -> Iterator[str]:
-    marks = {"workspace": "any workspace", "trusted": "trusted workspaces", "user": "you"}
+    marks = {
+        "workspace": "any workspace",
+        "trusted": "trusted workspaces",
+        "off": "you; any workspace to `false`",
+        "user": "you",
+    }
     yield f"### `{key.name}`"
     yield ""
     yield key.description

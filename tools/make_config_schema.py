@@ -61,12 +61,18 @@ def _properties(of: Schema) -> dict[str, Schema]:
     return cast("dict[str, Schema]", of.setdefault("properties", {}))
 
 
+_WHERE = {
+    "off": " A workspace can only turn it off.",
+    "user": " Only in a file of yours: no workspace sets it.",
+}
+
+
 def _of_key(key: Key) -> Schema:
     alternatives = _of_kind(key.kind)
     if key.is_nullable:
         alternatives = [*alternatives, {"type": "null"}]
     one = alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
-    where = " Only in a file of yours: no workspace sets it." if key.scope == "user" else ""
+    where = _WHERE.get(key.scope, "")
     described: Schema = {"description": f"{key.description}{where}", **one}
     if key.default is not None:
         text = key.default.text if isinstance(key.default, Threshold) else key.default

@@ -13,6 +13,7 @@ from ullage.core.config.key import (
     FILES,
     OVERRIDES,
     SHARE,
+    STORE,
     TEXT,
     URL,
     Key,
@@ -65,6 +66,8 @@ FIGURES: dict[str, object] = {
         "You are about to run out of context. Persist important information."
     ),
     "sandbox.readOnly": False,
+    "memory.enabled": True,
+    "memory.store": "inbox",
     "dreaming.triggers.schedule.cron": "0 3 * * *",
     "dreaming.triggers.session_idle.idle_minutes": 30,
     "dreaming.triggers.daily_log_size.threshold_kb": 50,
@@ -114,6 +117,8 @@ def sample(key: Key) -> object:
         return 77
     if kind is URL:
         return "http://127.0.0.1:8080/v1"
+    if kind is STORE:
+        return "log"
     if kind is CRON:
         return "*/5 1-3 * JAN,MAR mon"
     return ["docs/a.md"] if kind.base is tuple else "ein wörtlicher Text"

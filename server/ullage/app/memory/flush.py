@@ -230,7 +230,8 @@ def is_flush_wanted(loaded: Loaded, config: Config, places: Places) -> bool:
     by itself: the workspace keeps a memory already (`memory/` or `MEMORY.md`), or the user said
     `memoryFlush.enabled: true`. What OpenClaw's configuration says is meant for its sessions.
     """
-    if not config.flush.is_enabled or loaded.policy.is_read_only:
+    is_enabled = config.memory.is_enabled and config.flush.is_enabled
+    if not is_enabled or loaded.policy.is_read_only:
         return False
     workspace = workspace_of(loaded, places)
     if not is_folder(workspace):

@@ -33,9 +33,9 @@ PREFIX = "ULLAGE_"
 """Prefix of all our environment variables."""
 OVERRIDES = "compaction.modelOverrides"
 """Below it stands the name of a model, and below that keys of `compaction` (as in pi)."""
-Scope: TypeAlias = Literal["workspace", "trusted", "user"]
-"""Whose files may set a key: any workspace's; a trusted one's; only the user's own, as
-docs/safety.md, "Where text may be sent", has it."""
+Scope: TypeAlias = Literal["workspace", "trusted", "off", "user"]
+"""Whose files may set a key: any workspace's; a trusted one's; any workspace's, but only to
+false; only the user's own, as docs/safety.md, "Where text may be sent", has it."""
 _SHARE_TEXT = f"percent, such as 80 or 80%, or tokens from {MIN_THRESHOLD_TOKENS:,} on"
 Place: TypeAlias = Literal[
     "default", "openclaw", "user file", "workspace file", "editor", "environment", "flag"
@@ -323,6 +323,9 @@ URL = _text("an address such as https://host/v1, without user, query or fragment
 
 
 CRON = _text('five fields of cron, such as "0 3 * * *"', _CRON)
+
+
+STORE = Kind(str, "inbox or log", Literal["inbox", "log"])
 
 
 TEXTS = _texts("a list of texts", r"\S")

@@ -22,7 +22,7 @@ OPENCLAW_KEYS = frozenset(
         " maxActiveTranscriptBytes notifyUser maxHistoryShare truncateAfterCompaction"
         " memoryFlush.model memoryFlush.forceFlushTranscriptBytes"
     ).split()
-)
+) | {"memory.backend", "memory.citations", "memory.qmd"}
 """OpenClaw's own keys beside ours, retired ones too (read in its source)."""
 
 CLOSE = 0.75

@@ -51,7 +51,8 @@ _UNTRUSTED = {
         "this workspace is not trusted",
         ", or trust the workspace: in the editor, or by ULLAGE_TRUST_WORKSPACE",
     ),
-    "user": ("no workspace says where text is sent", ""),
+    "off": ("a workspace can only turn it off", ""),
+    "user": ("no workspace says where text is sent or written", ""),
 }
 
 
@@ -241,6 +242,12 @@ class _Reader:
             return True
         is_free = key.scope == "workspace" or self._source.place != "workspace file"
         if is_free or (key.scope == "trusted" and self._is_trusted):
+            return False
+        if (
+            key.scope == "off"
+            and isinstance(member.node, ScalarNode)
+            and member.node.value is False
+        ):
             return False
         reason, way_out = _UNTRUSTED[key.scope]
         message, fix = f"`{key.name}` is ignored: {reason}", f"set it in {USER_FILE}{way_out}"

@@ -8,7 +8,7 @@ A key's name is the one that the documents behind Ullage use below `compaction`,
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Annotated, cast, get_args
+from typing import Annotated, Literal, cast, get_args
 
 import msgspec
 
@@ -18,6 +18,7 @@ from ullage.core.config.key import (
     FLAG,
     PLACES,
     SHARE,
+    STORE,
     TEXT,
     TEXTS,
     URL,
@@ -173,6 +174,17 @@ class FlushSettings(msgspec.Struct, frozen=True, kw_only=True):
         _FLUSH)] = "You are about to run out of context. Persist important information."
 
 
+class MemorySettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Memory of a workspace, beside what is written before a compaction."""
+
+    is_enabled: Annotated[bool, Key("memory.enabled", FLAG,
+        "Whether memory is written, searched and handed out at all",
+        'docs/design/memory.md, "Who may be believed"', scope="off")] = True
+    store: Annotated[Literal["inbox", "log"], Key("memory.store", STORE,
+        "Where memory_store writes: to DREAMS.md for review, or to the daily log",
+        'docs/design/memory.md, "Memory tools"', scope="user", is_supported=False)] = "inbox"
+
+
 class DreamingSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Consolidation of daily logs; a trigger that is None never fires."""
 
@@ -220,6 +232,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint: CheckpointSettings = CheckpointSettings()
     model: ModelSettings = ModelSettings()
     flush: FlushSettings = FlushSettings()
+    memory: MemorySettings = MemorySettings()
     dreaming: DreamingSettings = DreamingSettings()
     bootstrap: BootstrapSettings = BootstrapSettings()
     pins: Annotated[tuple[str, ...], Key(PINS, TEXTS,

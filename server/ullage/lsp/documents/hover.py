@@ -27,6 +27,7 @@ from ullage.store.config.files import guess_place, parse_config
 SETTERS = {
     "workspace": "any workspace",
     "trusted": "trusted workspaces",
+    "off": "you; any workspace to false",
     "user": "you, and no workspace",
 }
 MAX_TOPIC_CHARS = 200
