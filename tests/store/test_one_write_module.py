@@ -16,6 +16,7 @@ WRITERS = {
     "store/change/make.py": "appends under the lock, and takes back",
     "store/files/quick_lock.py": "makes the empty file that a lock is on",
     "store/memory/daily_log.py": "appends to the user's daily log",
+    "store/memory/journal.py": "appends to the journal of memory under its lock",
     "store/files/state_file.py": "moves damaged state aside",
     "core/summary/model_output.py": "splits a model's Markdown, no file, into lines",
     "store/files/demo.py": "unpacks the demonstration into a temporary folder that goes away",

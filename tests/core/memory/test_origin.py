@@ -2,13 +2,20 @@
 
 import pytest
 
-from ullage.core.memory.origin import Origin, digest_line, list_line_digests, origin_of
+from ullage.core.memory.origin import (
+    KnownOrigins,
+    Origin,
+    digest_line,
+    is_memory_path,
+    list_line_digests,
+)
 
-KNOWN: dict[str, Origin] = {
+LINES: dict[str, Origin] = {
     digest_line("use pnpm, never npm"): "user",
     digest_line("the port is 8123"): "agent",
     digest_line("test failed: 3 errors"): "tool",
 }
+KNOWN = KnownOrigins(lines=LINES, is_begun=True)
 
 
 @pytest.mark.parametrize(
@@ -26,7 +33,24 @@ KNOWN: dict[str, Origin] = {
     ],
 )  # fmt: skip
 def test_the_least_trusted_line_decides(text: str, origin: Origin) -> None:
-    assert origin_of(text, lambda digest: KNOWN.get(digest, "unknown"), "file") == origin
+    assert KNOWN.tell("memory/2026-11-21.md", text) == origin
+    assert KNOWN.tell("MEMORY.md", text) == origin
+
+
+def test_other_markdown_and_what_is_seen_first_is_a_files() -> None:
+    assert KNOWN.tell("docs/api.md", "nobody knows this") == "file"
+    assert KNOWN.tell("docs/api.md", "- use pnpm, never npm") == "file"
+    first = KnownOrigins(lines={}, is_begun=False)
+    assert first.tell("MEMORY.md", "nobody knows this") == "file"
+
+
+@pytest.mark.parametrize(
+    ("path", "is_memory"),
+    [("MEMORY.md", True), ("memory/a/b.md", True), ("memory/a.txt", False), ("docs/a.md", False),
+     ("x/MEMORY.md", False), ("DREAMS.md", False)],
+)  # fmt: skip
+def test_memory_is_one_file_and_one_folder(path: str, is_memory: bool) -> None:
+    assert is_memory_path(path) == is_memory
 
 
 def test_a_line_is_known_however_it_is_marked_and_spaced() -> None:

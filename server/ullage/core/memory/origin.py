@@ -6,8 +6,10 @@ A line is known by a digest of its words. Who may be believed how far is in docs
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, TypeAlias, get_args
+
+import msgspec
 
 Origin: TypeAlias = Literal["user", "agent", "file", "tool", "web", "unknown"]
 """A person's typed words; the agent; what a folder held when it was first seen, or pulled; output
@@ -46,9 +48,27 @@ def is_more_trusted(origin: Origin, other: Origin) -> bool:
     return _RANKS[origin] < _RANKS[other]
 
 
-def origin_of(text: str, find: Callable[[str], Origin], otherwise: Origin) -> Origin:
-    """Tell the origin of a text: the least trusted one of its lines.
+def is_memory_path(path: str) -> bool:
+    """Tell whether a file of a workspace is memory, by its path with `/`."""
+    return path == "MEMORY.md" or (path.startswith("memory/") and path.endswith(".md"))
 
-    `find` gives that of a line by its digest; `otherwise` holds where no line says anything.
-    """
-    return least_trusted(map(find, list_line_digests(text)), otherwise)
+
+class KnownOrigins(msgspec.Struct, frozen=True, kw_only=True):
+    """What a journal, read once, knows of the lines of memory."""
+
+    lines: Mapping[str, Origin]
+    """By their digests."""
+    is_begun: bool
+    """Whether the folder was seen before; until then, all that it holds is at first sight."""
+
+    def tell(self, path: str, text: str) -> Origin:
+        """Tell the origin of a chunk: the least trusted one of its lines.
+
+        A line of memory that is not known was changed from outside; other Markdown is a file's.
+        """
+        if not is_memory_path(path):
+            return "file"
+        return least_trusted(map(self._tell_line, list_line_digests(text)), "file")
+
+    def _tell_line(self, digest: str) -> Origin:
+        return self.lines.get(digest) or ("unknown" if self.is_begun else "file")
