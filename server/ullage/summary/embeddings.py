@@ -76,12 +76,14 @@ async def embed(
     dimensions: int | None = None,
     space: Space | None = None,
     known_secrets: tuple[str, ...] = (),
+    spent: TokenSpending | None = None,
     limits: Limits | None = None,
     chance: ClockAndJitter | None = None,
 ) -> None:
     """Embed texts, without their secrets, several batches at once.
 
-    `space` is what the vectors must belong to; None takes the one of the first answer.
+    `space` is what the vectors must belong to; None takes the one of the first answer. `spent` is
+    what an earlier call took, which is added to.
     Cancelling it closes its connections.
 
     Raises:
@@ -95,7 +97,7 @@ async def embed(
         limits or endpoint.default_limits, max_body_bytes=_MAX_BODY_BYTES
     )
     async with open_connection(endpoint, limits, chance, "application/json") as connection:
-        run = _Run(connection, (*endpoint.secrets, *known_secrets), dimensions, space, take)
+        run = _Run(connection, (*endpoint.secrets, *known_secrets), dimensions, space, take, spent)
         batches = iter(range(0, len(texts), BATCH_SIZE))
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -119,6 +121,7 @@ class _Run:
         dimensions: int | None,
         space: Space | None,
         take: TakeBatch,
+        spent: TokenSpending | None,
     ) -> None:
         self._connection = connection
         self._known_secrets = known_secrets
@@ -126,7 +129,7 @@ class _Run:
         self._space = space
         self._take = take
         prices = connection.endpoint.prices
-        self._spent = TokenSpending(cost_usd=None if prices is None else 0.0)
+        self._spent = spent or TokenSpending(cost_usd=None if prices is None else 0.0)
 
     async def through(self, texts: Sequence[str], batches: Iterator[int]) -> None:
         """Embed batch after batch, until none is left for this or any other task."""

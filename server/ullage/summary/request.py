@@ -18,8 +18,13 @@ Tier: TypeAlias = Literal["full", "partial", "note"]
 summary is to be had (docs/design/summaries.md, "Fallbacks")."""
 
 
-Stage: TypeAlias = Literal["part", "merge", "memory"]
-_STAGES = {"part": "Summarizing", "merge": "Merging", "memory": "Writing memory"}
+Stage: TypeAlias = Literal["part", "merge", "memory", "embed"]
+_STAGES = {
+    "part": "Summarizing",
+    "merge": "Merging",
+    "memory": "Writing memory",
+    "embed": "Embedding memory",
+}
 
 
 class SummaryRequest(msgspec.Struct, frozen=True, kw_only=True):
