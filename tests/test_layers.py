@@ -19,7 +19,8 @@ ROOT = Path(__file__).parents[1]
 CORE_MAY_IMPORT = {
     *("base64", "bisect", "collections", "collections.abc", "contextlib", "datetime", "difflib"),
     *("functools", "hashlib", "itertools", "json", "math", "operator", "re", "shlex", "typing"),
-    *("urllib.parse", "msgspec", "pathspec", "pathspec.patterns.gitignore.spec"),
+    *("unicodedata", "urllib.parse", "msgspec", "pathspec", "pathspec.patterns.gitignore.spec"),
+    "snowballstemmer",
 }
 FIGURES = runpy.run_path(str(ROOT / "tools/figures.py"))
 

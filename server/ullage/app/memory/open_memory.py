@@ -1,0 +1,175 @@
+"""The memory of a workspace, opened for searching; each search finds the files as they are."""
+
+import threading
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ullage.core.memory.origin import KnownOrigins
+from ullage.errors import StateBusy
+from ullage.store.files.places import Places
+from ullage.store.files.watch import FolderWatch
+from ullage.store.memory.daily_log import FOLDER, MEMORY
+from ullage.store.memory.index import MemoryIndex, SourceFile
+from ullage.store.memory.journal import read_journal
+from ullage.store.memory.pages import Pages, list_pages, read_page
+from ullage.store.memory.places import memory_folder
+
+INDEX = "index.db"
+MAX_WATCHED = 2_000
+"""Folders; those of a larger workspace are looked through at each search (chosen: systems allow
+8,192).
+"""
+LOOK_ANYWAY_S = 60.0
+"""How long the notices of changed files are taken for complete (chosen)."""
+MANY_FILES = 500
+"""So many changed files are indexed beside, while searches go on with what there is (chosen: half
+a second).
+"""
+REBUILT = "the index was damaged or of another version, and was built again"
+BEHIND = "files changed, and the index is being brought up to date: this answer is of before"
+BUSY = "another Ullage brings the index up to date: this answer is of before"
+IN_PART = "the workspace has more Markdown files than are searched: a part is left out"
+
+
+class OpenMemory:
+    """A workspace's memory. Threads take turns; close it when done.
+
+    One that is watching, for processes that go on, is told by the system what changes; else all
+    files are looked at for each search.
+    """
+
+    def __init__(self, workspace: Path, places: Places, *, is_watching: bool = False) -> None:
+        """Open the index, in this process alone where no caches are kept.
+
+        Raises:
+            StorageError: the state folder does not take it.
+        """
+        self.workspace, self.places = workspace.resolve(), places
+        self.folder = memory_folder(workspace, places)
+        self._lock = threading.RLock()
+        self._index = self._open_index()
+        self._notes = [REBUILT] if self._index.was_rebuilt else []
+        self._origins: KnownOrigins | None = None
+        self._is_complete = True
+        self._looked_at = 0.0
+        self._is_dirty = threading.Event()
+        self._is_dirty.set()
+        self._hot: list[int] = []
+        self._catching_up: threading.Thread | None = None
+        self._watch = FolderWatch(self._notice) if is_watching else None
+
+    def close(self) -> None:
+        """Stop watching, and wait for an index that is being brought up to date."""
+        if self._watch is not None:
+            self._watch.stop()
+        if self._catching_up is not None:
+            self._catching_up.join()
+        with self._lock:
+            self._index.close()
+
+    @contextmanager
+    def use(self) -> Generator[tuple[MemoryIndex, KnownOrigins, list[str]]]:
+        """Give the index as the files are now, what is known of their lines, and notes once.
+
+        Raises:
+            StorageError: the state folder does not take it.
+        """
+        with self._lock:
+            self._refresh()
+            notes, self._notes = self._notes, []
+            if not self._is_complete:
+                notes = [*notes, IN_PART]
+            if self._origins is None:
+                self._origins = read_journal(self.workspace, self.places).read_origins()
+            yield self._index, self._origins, notes
+
+    def rebuild(self) -> None:
+        """Throw the index away and build it anew.
+
+        Raises:
+            StorageError: the state folder does not take it.
+        """
+        with self._lock:
+            self._index.throw_away()
+            self._is_dirty.set()
+            self._refresh()
+
+    def _open_index(self) -> MemoryIndex:
+        return MemoryIndex(self.folder / INDEX if self.places.keeps_caches else None)
+
+    def _notice(self, path: Path) -> None:
+        if path.suffix in (".md", ".markdown", ""):
+            self._is_dirty.set()
+
+    def _refresh(self) -> None:
+        # A notice may come later than a question that follows the change: what is written most
+        # often is looked at each time.
+        hot = [_look_at(self.workspace / name) for name in (MEMORY, FOLDER)]
+        newest = self._index.newest_log()
+        hot.append(_look_at(self.workspace / newest) if newest else 0)
+        is_told = self._watch is not None and not self._is_dirty.is_set() and hot == self._hot
+        if is_told and time.monotonic() - self._looked_at < LOOK_ANYWAY_S:
+            return
+        if self._catching_up is not None:
+            if self._catching_up.is_alive():
+                self._notes.append(BEHIND)
+                return
+            self._catching_up = None
+        self._is_dirty.clear()
+        self._hot, self._looked_at = hot, time.monotonic()
+        pages = list_pages(self.workspace, self.places.state_folder)
+        self._is_complete = pages.is_complete
+        if self._watch is not None:
+            self._watch.watch(pages.folders if len(pages.folders) <= MAX_WATCHED else ())
+            if len(pages.folders) > MAX_WATCHED:
+                self._is_dirty.set()
+        changed, gone = _compare(pages, self._index)
+        if not changed and not gone:
+            return
+        self._origins = None
+        is_beside = self._watch is not None and self.places.keeps_caches
+        if is_beside and len(changed) > MANY_FILES and self._index.size().n_chunks:
+            self._notes.append(BEHIND)
+            self._catching_up = threading.Thread(target=self._catch_up, args=(changed, gone))
+            self._catching_up.start()
+            return
+        try:
+            self._index.update(self._read(changed), gone)
+        except StateBusy:
+            self._is_dirty.set()
+            self._notes.append(BUSY)
+
+    def _catch_up(self, changed: list[SourceFile], gone: list[str]) -> None:
+        """Bring the index up to date by a connection of its own: readers see all of it or none."""
+        index = self._open_index()
+        try:
+            index.update(self._read(changed), gone)
+        except StateBusy:
+            self._is_dirty.set()
+        finally:
+            index.close()
+
+    def _read(self, files: list[SourceFile]) -> Iterator[tuple[SourceFile, str]]:
+        for file in files:
+            text = read_page(self.workspace, file.path)
+            if text is not None:
+                yield file, text
+
+
+def _compare(pages: Pages, index: MemoryIndex) -> tuple[list[SourceFile], list[str]]:
+    """List the files that are not as they were indexed, and the paths that are gone."""
+    known = index.list_files()
+    changed = [
+        file for file in pages.files.values() if known.get(file.path) != (file.size, file.mtime_ns)
+    ]
+    return changed, [path for path in known if path not in pages.files]
+
+
+def _look_at(path: Path) -> int:
+    try:
+        status = path.lstat()
+    except OSError:
+        return 0
+    return status.st_mtime_ns ^ status.st_size

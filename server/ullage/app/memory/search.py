@@ -1,0 +1,153 @@
+"""Search memory: chunks of the workspace's Markdown that answer a question, with their places."""
+
+from collections.abc import Sequence
+from datetime import date
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ullage.app.memory.open_memory import OpenMemory
+from ullage.app.sessions.secrets import secrets_in
+from ullage.core.memory.journal import Asker, Recall, hash_query
+from ullage.core.memory.origin import KnownOrigins, Origin
+from ullage.core.memory.quoted import quote_memory
+from ullage.core.memory.ranking import (
+    N_RERANKED,
+    Ranked,
+    choose_gathering,
+    drop_repeated,
+    gather,
+    has_answer,
+    rank,
+    weigh_age,
+    weigh_question,
+)
+from ullage.core.memory.words import read_query
+from ullage.errors import StorageError
+from ullage.store.memory.index import IndexedChunk, MemoryIndex
+from ullage.store.memory.journal import record_recall
+
+Scope: TypeAlias = Literal["all", "memory", "documents"]
+"""Where to search: `MEMORY.md` and `memory/`, the workspace's other Markdown, or both."""
+DEFAULT_LIMIT = 6
+MAX_LIMIT = 50
+MAX_QUERY_CHARS = 2_000
+NOTHING = "nothing found: memory holds no answer to this"
+EMPTY = "there is no memory yet: no Markdown stands in this workspace"
+
+
+class MemoryHit(msgspec.Struct, frozen=True, kw_only=True):
+    """A chunk that answers a question; all of its text is quoted data."""
+
+    path: str
+    """Relative to the workspace, with `/`."""
+    first_line: int
+    """From 1, as `last_line`."""
+    last_line: int
+    heading: str
+    """The headings above it, such as `Decisions › Storage`."""
+    text: str
+    origin: Origin
+    score: float
+    """From 0 to 1."""
+    by: Literal["words", "vectors", "both"]
+    """What found it."""
+
+
+class MemoryAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    results: tuple[MemoryHit, ...]
+    """Best first; empty where nothing answers."""
+    note: str | None = None
+    """What the asker should know of the answer, in words."""
+
+
+def search_memory(
+    memory: OpenMemory,
+    query: str,
+    *,
+    limit: int = DEFAULT_LIMIT,
+    scope: Scope = "all",
+    since: date | None = None,
+    by: Asker,
+    today: date,
+) -> MemoryAnswer:
+    """Search, and note in the journal what was handed out, unless nothing may be written.
+
+    `since` leaves out what was written before that day, by the name of a log, else by its file.
+
+    Raises:
+        StorageError: the state folder does not take the index.
+    """
+    with memory.use() as (index, origins, notes):
+        if not index.size().n_chunks:
+            return MemoryAnswer(results=(), note="; ".join([*notes, EMPTY]))
+        ranked = _rank(index, query[:MAX_QUERY_CHARS])
+        chunks = index.read_chunks([chunk.chunk_id for chunk in ranked])
+        kept = _choose(ranked, chunks, scope, since, today)[: max(1, min(limit, MAX_LIMIT))]
+        if not kept:
+            notes.append(NOTHING)
+        secrets = secrets_in((memory.workspace,), memory.places)
+        results = tuple(_hit(chunks[chunk.chunk_id], chunk, origins, secrets) for chunk in kept)
+        recalled = [(chunks[chunk.chunk_id].digest, round(chunk.score, 3)) for chunk in kept]
+    if recalled and memory.places.keeps_caches:
+        recall = Recall(day=today.isoformat(), by=by, query=hash_query(query), hits=tuple(recalled))
+        try:
+            record_recall(recall, memory.workspace, memory.places)
+        except StorageError as error:
+            notes.append(f"the recall was not noted: {error}")
+    return MemoryAnswer(results=results, note="; ".join(notes) or None)
+
+
+def _rank(index: MemoryIndex, query: str) -> list[Ranked]:
+    words = read_query(query)
+    counts = index.count_chunks(words)
+    size = index.size()
+    question = weigh_question(words, counts, size.n_chunks)
+    postings = index.find_postings(choose_gathering(question.known, counts))
+    gathered = gather(question, postings)
+    candidates = index.read_candidates([chunk_id for chunk_id, _ in gathered[:N_RERANKED]])
+    ranked = rank(question, gathered, candidates, size.mean_chars)
+    return ranked if has_answer(question, ranked) else []
+
+
+def _choose(
+    ranked: Sequence[Ranked],
+    chunks: dict[int, IndexedChunk],
+    scope: Scope,
+    since: date | None,
+    today: date,
+) -> list[Ranked]:
+    """Leave out what was not asked for and what says the same again; older logs fall a little."""
+    first_day = since.isoformat() if since else ""
+    wanted = [
+        msgspec.structs.replace(chunk, score=chunk.score * weigh_age(found.day, today))
+        if found.is_log
+        else chunk
+        for chunk in ranked
+        if (found := chunks.get(chunk.chunk_id)) is not None
+        and found.day >= first_day
+        and (scope == "all" or found.is_memory == (scope == "memory"))
+    ]
+    wanted.sort(key=lambda chunk: -chunk.score)
+    return drop_repeated(wanted, {chunk_id: found.text for chunk_id, found in chunks.items()})
+
+
+def _hit(
+    found: IndexedChunk, ranked: Ranked, origins: KnownOrigins, secrets: tuple[str, ...]
+) -> MemoryHit:
+    return MemoryHit(
+        path=found.path,
+        first_line=found.first_line,
+        last_line=found.last_line,
+        heading=_quote(found.heading, secrets),
+        text=_quote(found.text, secrets),
+        origin=origins.tell(found.path, found.text),
+        score=round(ranked.score, 3),
+        by="words",
+    )
+
+
+@lru_cache(maxsize=1_000)
+def _quote(text: str, secrets: tuple[str, ...]) -> str:
+    return quote_memory(text, secrets)

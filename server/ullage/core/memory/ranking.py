@@ -1,0 +1,222 @@
+"""Which chunks of memory answer a question, best first; none where nothing does.
+
+Words bring candidates, rarest first; the best of these are scored by all words of the question,
+by words that stand together, and by the company of their file. Figures are of
+docs/design/memory.md, "Search".
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from itertools import pairwise
+from operator import itemgetter
+
+import msgspec
+
+ChunkId = int
+CONTEXT_WEIGHT = 0.35
+"""Of a word that stands in a chunk's surroundings, against one in its text."""
+MAX_GATHERED = 2_000
+"""Chunks that words may bring one after the other; commoner words then bring none by themselves."""
+N_RERANKED = 60
+N_FOR_FILES = 200
+"""Candidates that tell how much a file has to say."""
+MAX_PER_FILE_BITS = 20
+"""A chunk's id is its file's, shifted by this, plus its number in the file."""
+_FILE_WEIGHT = 0.3
+_TEXT_WEIGHT = 0.3
+_COVER_WEIGHT = 1.0
+_PAIR_WEIGHT = 0.6
+_LABEL_WEIGHT = 0.3
+_TOP_OF_FILE = 3
+_K1 = 1.2
+_B = 0.75
+_MAX_AGED = 0.1
+_HALF_LIFE_DAYS = 365
+_ALIKE = 0.8
+"""Of the words of both, so many are common to chunks that say the same."""
+_MIN_HELD = 1.25
+_HELD_FOR_UNKNOWN = 5.0
+_N_JUDGED = 5
+"""By the questions of `benchmarks/memory` on what is not there, and those of LoCoMo."""
+
+
+class Posting(msgspec.Struct, frozen=True, kw_only=True):
+    """Chunks that hold a word."""
+
+    in_text: Sequence[ChunkId]
+    in_context: Sequence[ChunkId]
+    """Those whose headings or neighbors do."""
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """The words of a chunk as an index keeps them: with a space before, between and behind."""
+
+    chunk_id: ChunkId
+    words: str
+    context: str
+
+
+class Ranked(msgspec.Struct, frozen=True, kw_only=True):
+    chunk_id: ChunkId
+    score: float
+    """From 0 to 1; 1 is a chunk that has every word of the question, together, in the best file."""
+    n_held: int
+    """How many words of the question text or surroundings hold; its label counts once more."""
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """A question's words with their weights, by how rare they are in the whole index."""
+
+    weights: Mapping[str, float]
+    """In the order of the question."""
+    known: tuple[str, ...]
+    """Those that the index holds, rarest first."""
+    unknown_share: float
+    """Of the weights, those of words that the index does not hold."""
+
+
+def weigh_question(words: Sequence[str], counts: Mapping[str, int], n_chunks: int) -> Question:
+    """Weigh the words of a question; `counts` says how many chunks hold each."""
+    weights = {
+        word: math.log(1 + (n_chunks - counts[word] + 0.5) / (counts[word] + 0.5)) for word in words
+    }
+    known = sorted((word for word in weights if counts[word]), key=lambda word: counts[word])
+    unknown = sum(weight for word, weight in weights.items() if not counts[word])
+    total = sum(weights.values()) or 1.0
+    return Question(weights=weights, known=tuple(known), unknown_share=unknown / total)
+
+
+def choose_gathering(known: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ...]:
+    """Choose the words that bring candidates: the rarest, as far as they are few."""
+    chosen: list[str] = []
+    n_gathered = 0
+    for word in known:
+        n_gathered += counts[word]
+        if chosen and n_gathered > MAX_GATHERED:
+            break
+        chosen.append(word)
+    return tuple(chosen)
+
+
+def gather(question: Question, postings: Mapping[str, Posting]) -> list[tuple[ChunkId, float]]:
+    """Give the chunks that hold some of the words, best first, by a score that costs little."""
+    scores: dict[ChunkId, float] = defaultdict(float)
+    for word, posting in postings.items():
+        weight = question.weights[word]
+        for chunk_id in posting.in_text:
+            scores[chunk_id] += weight
+        weight *= CONTEXT_WEIGHT
+        for chunk_id in posting.in_context:
+            scores[chunk_id] += weight
+    return sorted(scores.items(), key=itemgetter(1), reverse=True)
+
+
+def rank(
+    question: Question,
+    gathered: Sequence[tuple[ChunkId, float]],
+    candidates: Iterable[Candidate],
+    mean_length: float,
+) -> list[Ranked]:
+    """Score candidates by everything that is known of them; best first.
+
+    `mean_length` is the mean number of characters that the words and the context of a chunk have.
+    """
+    wanted = [(f" {word} ", weight) for word, weight in question.weights.items()]
+    pairs = list(pairwise(question.weights))
+    total = sum(question.weights.values())
+    k_fixed, k_length = _K1 * (1 - _B), _K1 * _B / mean_length
+    scored: list[tuple[float, float, int, ChunkId]] = []
+    for candidate in candidates:
+        text, context = candidate.words, candidate.context
+        k = k_fixed + k_length * (len(text) + len(context))
+        relevance = in_text = in_context = 0.0
+        n_held = 0
+        for word, weight in wanted:
+            frequency = text.count(word)
+            if frequency:
+                in_text += weight
+                if word in context:
+                    frequency += CONTEXT_WEIGHT
+            elif word in context:
+                in_context += weight
+                frequency = CONTEXT_WEIGHT
+            else:
+                continue
+            n_held += 1
+            relevance += weight * frequency * (_K1 + 1) / (frequency + k)
+        extra = _COVER_WEIGHT * (in_text + in_context) / total + _TEXT_WEIGHT * in_text / total
+        if in_text:
+            if pairs:
+                n_together = sum(f" {first} {second} " in text for first, second in pairs)
+                extra += _PAIR_WEIGHT * n_together / len(pairs)
+            if text[1 : text.find(" ", 1)] in question.weights:
+                extra += _LABEL_WEIGHT
+                n_held += 1
+        scored.append((relevance, extra, n_held, candidate.chunk_id))
+    best = max((relevance for relevance, *_ in scored), default=0.0) or 1.0
+    by_file = _score_files(gathered[:N_FOR_FILES])
+    ranked = [
+        (
+            relevance / best + extra + _FILE_WEIGHT * by_file.get(chunk_id >> MAX_PER_FILE_BITS, 0),
+            n_held,
+            chunk_id,
+        )
+        for relevance, extra, n_held, chunk_id in scored
+    ]
+    ranked.sort(reverse=True)
+    return [
+        Ranked(chunk_id=chunk_id, score=score / _MAX_SCORE, n_held=n_held)
+        for score, n_held, chunk_id in ranked
+    ]
+
+
+def has_answer(question: Question, ranked: Sequence[Ranked]) -> bool:
+    """Tell whether the best chunks hold enough of a question to be an answer.
+
+    The more of the question the index does not know at all, the more words must be held together.
+    """
+    n_needed = min(len(question.weights), _MIN_HELD + _HELD_FOR_UNKNOWN * question.unknown_share)
+    return any(chunk.n_held >= n_needed for chunk in ranked[:_N_JUDGED])
+
+
+def weigh_age(day: str, today: date) -> float:
+    """Give 1 for a log of today, less for older ones, and never less than 0.9."""
+    n_days = max(0, (today - date.fromisoformat(day)).days)
+    return 1 - _MAX_AGED + _MAX_AGED * math.pow(0.5, n_days / _HALF_LIFE_DAYS)
+
+
+def drop_repeated(ranked: Sequence[Ranked], texts: Mapping[ChunkId, str]) -> list[Ranked]:
+    """Leave out chunks that say almost word for word what a better one says."""
+    kept: list[Ranked] = []
+    shown: list[frozenset[str]] = []
+    for chunk in ranked:
+        words = frozenset(texts[chunk.chunk_id].casefold().split())
+        if not any(_is_alike(words, other) for other in shown):
+            kept.append(chunk)
+            shown.append(words)
+    return kept
+
+
+def _is_alike(words: frozenset[str], other: frozenset[str]) -> bool:
+    n_less, n_more = sorted((len(words), len(other)))
+    if n_less < _ALIKE * n_more:
+        return False
+    n_common = len(words & other)
+    return n_common >= _ALIKE * (n_less + n_more - n_common)
+
+
+_MAX_SCORE = 1.0 + _COVER_WEIGHT + _TEXT_WEIGHT + _PAIR_WEIGHT + _LABEL_WEIGHT + _FILE_WEIGHT
+
+
+def _score_files(gathered: Iterable[tuple[ChunkId, float]]) -> dict[int, float]:
+    """Give each file the mean of its best chunks, against that of the best file."""
+    tops: dict[int, list[float]] = defaultdict(list)
+    for chunk_id, score in gathered:
+        top = tops[chunk_id >> MAX_PER_FILE_BITS]
+        if len(top) < _TOP_OF_FILE:
+            top.append(score)
+    sums = {file: sum(top) for file, top in tops.items()}
+    best = max(sums.values(), default=1.0)
+    return {file: total / best for file, total in sums.items()}

@@ -1,0 +1,120 @@
+"""Words by which memory is found: stems, identifiers whole, and grams where no spaces are written.
+
+Texts and questions go through the same reading, so that what is asked meets what was written.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+from typing import Protocol, cast
+
+import msgspec
+from snowballstemmer import stemmer  # pyright: ignore[reportUnknownVariableType] (no types)
+
+from ullage.data.packaged import read_packaged
+
+MAX_WORD_CHARS = 64
+"""Longer runs are data, such as keys and base64; nobody asks for them. Chosen."""
+MAX_IDENTIFIER_CHARS = 200
+_GRAM_SIZES = (2, 3)
+_NO_SPACES = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f\u1780-\u17ff"  # Burmese, Khmer
+    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # kana and Han
+    "\uac00-\ud7af"  # Hangul: spaces part phrases, endings hang on words
+    "\U00020000-\U0003134f"
+)
+_RUN = re.compile(rf"[{_NO_SPACES}]+")
+_PIECE = re.compile(rf"(?:(?![{_NO_SPACES}])[\w$@#+./:'’-])+|[{_NO_SPACES}]+")
+_EDGE = "$@#+./:'’-"
+_WORD = re.compile(r"[^\W_]+")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_IS_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+_ALTERNATIVES = re.compile(r"[^\W\d_]+(?:/[^\W\d_]+)?")
+"""A word, or two with a slash between them, such as `and/or`."""
+_MARKS = re.compile("[\u0300-\u036f]+")
+
+
+def read_words(text: str) -> list[str]:
+    """Give the words of a text in their order, for an index; none has a space in it."""
+    return [word for piece in _pieces(text) for word in _words_of(piece)]
+
+
+def read_query(text: str) -> list[str]:
+    """Give the words of a question, each once and without stop words, in their order.
+
+    A question of stop words alone keeps them.
+    """
+    pieces = list(_pieces(text))
+    plain = [piece.lower().strip(_EDGE).replace("’", "'") for piece in pieces]
+    # By the language that has most of them: `die` and `war` are no stop words of English.
+    stops = max(stop_words(), key=lambda words: sum(word in words for word in plain))
+    wanted = [piece for piece, word in zip(pieces, plain, strict=True) if word not in stops]
+    words = (word for piece in wanted or pieces for word in _words_of(piece))
+    return list(dict.fromkeys(words))
+
+
+@cache
+def stop_words() -> tuple[frozenset[str], ...]:
+    """Give the words of each language that say nothing by themselves, English first."""
+    lists = msgspec.json.decode(read_packaged("stop_words.json"), type=dict[str, str])
+    ordered = (lists.pop("en"), *lists.values())
+    return tuple(frozenset(_plain(words).split()) for words in ordered)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    if not text.isascii():
+        text = _plain(text)
+    return (match[0] for match in _PIECE.finditer(_THOUSANDS.sub("", text)))
+
+
+def _plain(text: str) -> str:
+    """Fold width and accents: `café` is found by `cafe`."""
+    decomposed = unicodedata.normalize("NFKD", text)
+    return unicodedata.normalize("NFC", _MARKS.sub("", decomposed))
+
+
+@lru_cache(maxsize=200_000)
+def _words_of(piece: str) -> tuple[str, ...]:
+    if _RUN.match(piece):
+        grams = (piece[at : at + n] for n in _GRAM_SIZES for at in range(len(piece) - n + 1))
+        return tuple(grams) or (piece,)
+    words = [match[0] for match in _WORD.finditer(piece) if len(match[0]) <= MAX_WORD_CHARS]
+    stems = [_stem(word.lower()) for word in words if word not in ("s", "t")]
+    identifier = _identifier_of(piece)
+    if identifier is None:
+        return tuple(stems)
+    for word in words:
+        if _IS_CAMEL.search(word):
+            stems += (_stem(part[0].lower()) for part in _CAMEL.finditer(word))
+    names = [name for name in identifier.split("/") if name and name not in stems]
+    return tuple(dict.fromkeys((*stems, *names, identifier)))
+
+
+def _identifier_of(piece: str) -> str | None:
+    """Give a piece as an identifier: it has a sign within, digits beside letters, or camel case."""
+    name = piece.strip(_EDGE).removesuffix("'s").removesuffix("’s")
+    if not 2 < len(name) <= MAX_IDENTIFIER_CHARS:
+        return None
+    has_sign = not name.isalnum() and not _ALTERNATIVES.fullmatch(name)
+    has_code = any(c.isdigit() for c in name) and not name.isdigit()
+    if not (has_sign or has_code or _IS_CAMEL.search(name)) or "'" in name or "’" in name:
+        return None
+    return name.lower()
+
+
+def _stem(word: str) -> str:
+    return _stemmer()(word) if word.isascii() else word
+
+
+@cache
+def _stemmer() -> Callable[[str], str]:
+    # The package has no types.
+    english = cast(_Stemmer, stemmer("english"))
+    return english.stemWord
+
+
+class _Stemmer(Protocol):
+    def stemWord(self, word: str) -> str: ...  # noqa: N802 (as the package names it)

@@ -1,0 +1,132 @@
+"""The Markdown of a workspace that memory is searched in, as a look at its folders tells."""
+
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from ullage.core.memory.origin import is_memory_path
+from ullage.core.text.gitignore import ignore_spec, is_ignored
+from ullage.errors import Unreadable
+from ullage.store.files import text_files
+from ullage.store.memory.daily_log import DREAMS
+from ullage.store.memory.index import SourceFile
+from ullage.store.transcript.reader import read_bounded
+
+MAX_FILES = 50_000
+MAX_ENTRIES = 500_000
+"""Files and folders that are looked at (chosen: some seconds)."""
+MAX_PAGE_BYTES = 4 * 1024 * 1024
+"""Of a file that is read; a longer one is data (chosen)."""
+_UNSETTLED_NS = 100_000_000
+"""A file written so lately may change again without its time telling; systems count in 10 ms."""
+_SUFFIXES = (".md", ".markdown")
+_FOREIGN = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "vendor", "target"})
+"""Folders of other people's pages."""
+_DAY = re.compile(r"(?:.*/)?(\d{4}-\d\d-\d\d)[^/]*\Z")
+
+
+class Pages(msgspec.Struct, frozen=True, kw_only=True):
+    """What a look at a workspace found."""
+
+    files: dict[str, SourceFile]
+    """By their paths, relative to the workspace."""
+    folders: tuple[Path, ...]
+    """Those that were looked into."""
+    is_complete: bool
+    """False where there is more than is looked at."""
+
+
+def list_pages(workspace: Path, state_folder: Path) -> Pages:
+    """List the Markdown files of a workspace, through no link.
+
+    Left out are the inbox, hidden folders, folders of dependencies, what a `.gitignore` of the
+    workspace keeps out (but for `memory/`), and Ullage's own state.
+    """
+    look = _Look(workspace, state_folder)
+    files = {file.path: file for file in look.list_files("")}
+    return Pages(files=files, folders=tuple(look.folders), is_complete=not look.is_over)
+
+
+def read_page(workspace: Path, path: str) -> str | None:
+    """Read a page, with LF; None where it went away or is not ours to read."""
+    try:
+        data = read_bounded(workspace / path, MAX_PAGE_BYTES)
+    except Unreadable:
+        return None
+    return data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+
+
+class _Look:
+    def __init__(self, workspace: Path, state_folder: Path) -> None:
+        self._workspace = workspace
+        self._state_folder = os.fspath(state_folder)
+        self._ignored = ignore_spec(text_files.read_text_file(workspace / ".gitignore") or "")
+        self._settled_ns = time.time_ns() - _UNSETTLED_NS
+        self._days: dict[int, str] = {}
+        self._n_entries = self._n_files = 0
+        self.folders: list[Path] = []
+        self.is_over = False
+
+    def list_files(self, prefix: str) -> Iterator[SourceFile]:
+        """List the files below a folder, which is named by `prefix`, with a `/` at its end."""
+        folder = self._workspace / prefix
+        self.folders.append(folder)
+        inner: list[str] = []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    self._n_entries += 1
+                    if self._n_entries > MAX_ENTRIES or self._n_files >= MAX_FILES:
+                        self.is_over = True
+                        return
+                    if entry.name.endswith(_SUFFIXES):
+                        file = self._measure(entry, prefix + entry.name)
+                        if file is not None:
+                            self._n_files += 1
+                            yield file
+                    elif entry.is_dir(follow_symlinks=False) and self._is_own(entry, prefix):
+                        inner.append(f"{prefix}{entry.name}/")
+        except OSError:
+            return
+        for path in sorted(inner):
+            yield from self.list_files(path)
+
+    def _measure(self, entry: os.DirEntry[str], path: str) -> SourceFile | None:
+        if path == DREAMS or not entry.is_file(follow_symlinks=False):
+            return None
+        try:
+            status = entry.stat(follow_symlinks=False)
+        except OSError:
+            return None
+        named = _DAY.match(path)
+        return SourceFile(
+            path=path,
+            size=status.st_size,
+            mtime_ns=status.st_mtime_ns if status.st_mtime_ns < self._settled_ns else -1,
+            day=named[1] if named else self._day_of(status.st_mtime_ns // 1_000_000_000),
+            is_memory=is_memory_path(path),
+            is_log=named is not None,
+        )
+
+    def _is_own(self, entry: os.DirEntry[str], prefix: str) -> bool:
+        if entry.name.startswith(".") or entry.name in _FOREIGN:
+            return False
+        # A junction of Windows is no link by its mode, but leads elsewhere.
+        if sys.platform == "win32" and Path(entry.path).resolve() != Path(entry.path):
+            return False
+        if entry.path == self._state_folder or Path(entry.path, "pyvenv.cfg").exists():
+            return False
+        path = prefix + entry.name
+        return is_memory_path(f"{path}/x.md") or not is_ignored(f"{path}/", self._ignored)
+
+    def _day_of(self, time_s: int) -> str:
+        hour = time_s // 3600
+        if hour not in self._days:
+            self._days[hour] = f"{datetime.fromtimestamp(time_s):%Y-%m-%d}"
+        return self._days[hour]
