@@ -17,6 +17,7 @@ from ullage.core.transcript.context import (
     WARNING_OPENING,
 )
 from ullage.core.transcript.entries import Block, Speaker, Speech, Text
+from ullage.core.transcript.recalled import MEMORY_TAG
 
 OWN_OPENINGS = (GAUGE_OPENING, RESTORE_OPENING, ADVICE_OPENING, WARNING_OPENING, FLUSH_OPENING)
 """How the texts begin that Ullage itself gives to an agent."""
@@ -47,7 +48,7 @@ class SpeechMarks(msgspec.Struct, frozen=True, kw_only=True):
             return (Speech(speaker="harness", text=text),)
         if template := _TEMPLATE.match(text):
             return make_speech(("typed", template[1]), ("harness", text[template.end() :]))
-        if "<" not in text or not self.tags:
+        if "<" not in text:
             return ()
         speech = tuple(self._split_tags(text))
         if not speech:
@@ -64,7 +65,7 @@ class SpeechMarks(msgspec.Struct, frozen=True, kw_only=True):
         start = 0
         first = len(text) - len(text.lstrip())
         unclosed: set[str] = set()
-        for opening in _opening_tag(tuple(self.tags)).finditer(text):
+        for opening in _opening_tag((*self.tags, MEMORY_TAG)).finditer(text):
             if opening.start() < start or opening[1] in unclosed:
                 continue
             closing = f"</{opening[1]}>"
@@ -77,8 +78,10 @@ class SpeechMarks(msgspec.Struct, frozen=True, kw_only=True):
                 end = len(text)
             if typed := text[start : opening.start()].strip():
                 yield Speech(speaker="typed", text=typed)
-            if inner := text[opening.end() : end].strip():
-                yield Speech(speaker=self.tags[opening[1]], text=inner)
+            # What memory handed out is said by nobody.
+            speaker = self.tags.get(opening[1])
+            if speaker and (inner := text[opening.end() : end].strip()):
+                yield Speech(speaker=speaker, text=inner)
             start = end + len(closing)
         if not start:
             yield Speech(speaker="typed", text=text)

@@ -28,6 +28,7 @@ from ullage.app.memory.flush import (
     plan_flush,
     record_flushed,
 )
+from ullage.app.memory.origins import begin_memory, list_outside_changes, read_origins
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import ModelUse
 from ullage.core.config.settings import Config, FlushSettings, Policy
@@ -116,6 +117,48 @@ def test_without_a_model_the_facts_are_written_under_the_time_of_the_flush(place
     assert done.text.startswith("## 12:30 — Compaction Pre-flush\n")
     assert "**User Preferences:**\n- Never touch schema.sql.\n" in text
     assert "RS256" in text
+
+
+def test_whose_words_a_log_has_is_known(places: Places) -> None:
+    path = session_file(places)
+    pi = PiFile(header=False)
+    pi.leaf, pi.ids = "000000a5", list("abcdefg")
+    pi.assistant(calls=[("c3", "bash", {"command": "make test"})], stop="toolUse")
+    pi.result("c3", "FAILED tests/a.py: expected 3, got 4", is_error=True)
+    path.write_bytes(path.read_bytes() + pi.data)
+    make_flush(plan(loaded(path, places), places), places)
+    origins = read_origins(places.cwd, places)
+    told = {
+        line: origins.tell("memory/2026-11-21.md", line)
+        for line in log(places).split("\n")
+        if line.startswith("- ")
+    }
+    assert told.pop("- Never touch schema.sql.") == "user"
+    assert {line for line, origin in told.items() if origin == "tool"} == {
+        line for line in told if line.startswith("- Failing: ")
+    }
+    assert any("RS256" in line for line, origin in told.items() if origin == "agent")
+    assert list_outside_changes(places.cwd, places) == ()
+
+
+def test_what_the_agent_wrote_into_memory_itself_is_known_after_a_flush(places: Places) -> None:
+    memory = places.cwd / "MEMORY.md"
+    memory.write_text("- the old port\n", "utf-8")
+    begin_memory(places.cwd, places)
+    memory.write_text("- the old port\n- the port is 8123\n- from nowhere\n", "utf-8")
+    pi = PiFile(cwd=str(places.cwd))
+    pi.user("Note the port.")
+    edit = {"path": str(memory), "oldText": "x", "newText": "- the port is 8123"}
+    pi.assistant(calls=[("c1", "edit", edit)], stop="toolUse")
+    pi.result("c1", "ok")
+    pi.assistant("Implemented it.")
+    path = places.home / "s.jsonl"
+    path.write_bytes(pi.data)
+    make_idle(path)
+    make_flush(plan(loaded(path, places), places), places)
+    (change,) = list_outside_changes(places.cwd, places)
+    assert change.added == ((3, "- from nowhere"),)
+    assert read_origins(places.cwd, places).tell("MEMORY.md", "- the port is 8123") == "agent"
 
 
 def test_no_secret_and_no_planted_instruction_gets_into_the_log(places: Places) -> None:
@@ -236,6 +279,15 @@ def by_model(
             return make_flush(made, places), made, server.asked
 
     return run_virtual(main)
+
+
+def test_what_a_model_words_itself_is_the_agents(places: Places) -> None:
+    _, made, _ = by_model(places, (text_reply(GOOD),))
+    assert {point.text: point.origin for point in made.points} == {
+        "Completed: the check in src/auth.py": "agent",
+        "RS256 rather than HS256, as services verify with a public key": "agent",
+        "Never touch schema.sql": "user",
+    }
 
 
 def test_a_model_writes_the_log_from_fenced_masked_material(places: Places) -> None:

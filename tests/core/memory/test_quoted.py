@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from secret_samples import SAMPLES, Sample
 from ullage.core.memory.quoted import cite_lines, fence_memory, quote_memory
 from ullage.core.text.quoting import quote_as_data
-from ullage.core.transcript.recalled import LEFT_OUT, cut_recalled, list_recalled
+from ullage.core.transcript.recalled import cut_recalled, find_recalled
 
 FENCED = fence_memory(("memory/a.md#L3\nthe port is 8123",))
 
@@ -55,7 +55,7 @@ def test_a_text_keeps_its_lines_and_cannot_end_its_fence(parts: list[str]) -> No
     assert shown.count("\n") == "".join(parts).count("\n")
     assert all(line == quote_as_data(line) for line in shown.split("\n"))
     fenced = fence_memory((shown,))
-    assert cut_recalled(f"before\n{fenced}\nbehind") == f"before\n{LEFT_OUT}\nbehind"
+    assert cut_recalled(f"before\n{fenced}\nbehind") == "before\n\nbehind"
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,14 @@ def test_a_text_keeps_its_lines_and_cannot_end_its_fence(parts: list[str]) -> No
     ids=["whole", "quoted", "in JSON", "in JSON of JSON", "no end", "no beginning", "twice"],
 )
 def test_what_was_handed_out_is_known_again(text: str) -> None:
-    assert any("8123" in part for part in list_recalled(text))
+    assert any("8123" in part for part in find_recalled(text))
     assert "8123" not in cut_recalled(text)
 
 
 def test_whoever_speaks_of_the_fence_is_heard() -> None:
     for text in ("what does <ullage-memory> mean?", "it ends with </ullage-memory>, I think"):
         assert cut_recalled(text) == text
-        assert not list(list_recalled(text))
+        assert not list(find_recalled(text))
 
 
 def test_a_place_is_named_as_links_do() -> None:

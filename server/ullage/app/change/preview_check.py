@@ -23,6 +23,7 @@ from ullage.core.summary.preview import (
     insert_all,
     read_proposal,
 )
+from ullage.core.transcript.recalled import leave_out_recalled
 from ullage.store.files.places import Places
 
 
@@ -48,7 +49,7 @@ def read_material(preview: CompactionPreview, places: Places) -> CheckMaterial |
     items = read(session, places).context.items
     replaced = mask_items(items[: note.n_replaced], secrets)
     return CheckMaterial(
-        items=replaced,
+        items=tuple(map(leave_out_recalled, replaced)),
         facts=collect_facts(replaced),
         session=session,
         kept=items[note.n_replaced :],

@@ -1,23 +1,27 @@
 """Flush memory: what a compaction would lose goes to the workspace's daily log before it."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 import msgspec
 
+from ullage.app.memory.origins import begin_memory, record_lines
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import EXTRACTIVE, ModelUse, unused_text
 from ullage.core.config.settings import Config
 from ullage.core.gauge.status import last_compaction_ms, rfc3339
 from ullage.core.memory import log_text
+from ullage.core.memory.agent_writes import list_agent_lines
 from ullage.core.memory.flush import PRE_FLUSH, Epoch, is_flushed, read_epoch
-from ullage.core.memory.log_text import pick_memory_points
+from ullage.core.memory.log_text import pick_memory_points, tell_origins
+from ullage.core.memory.origin import Origin, digest_line
 from ullage.core.secrets.redaction import mask_items
 from ullage.core.secrets.scan import mask
 from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.recalled import leave_out_recalled, list_recalled
 from ullage.errors import EndpointRefused, ModelError, Refused, StorageError
 from ullage.store.files.places import Places
 from ullage.store.memory.daily_log import append_block, is_folder, keeps_memory, log_path, read_logs
@@ -62,6 +66,8 @@ class FlushPlan(msgspec.Struct, frozen=True, kw_only=True):
     log_name: str
     """The log's path as a user of the current folder knows it."""
     points: tuple[log_text.LogPoint, ...] = ()
+    agent_lines: Mapping[str, Origin] = {}
+    """What the agent wrote into memory itself, by the digests of its lines."""
     author: str = EXTRACTIVE
     """`extractive`, or the model as `provider/name`."""
     spent: TokenSpending | None = None
@@ -157,7 +163,12 @@ async def plan_flush(
     if epoch is not None and (plan.marker in today or plan.marker in before):
         return plan
     plan = await _pick(plan, loaded, config, model, today)
-    digests = (*log_text.list_digests(before), *read_flush_state(key, places).digests)
+    recalled = (text for item in loaded.context.items for text in list_recalled(item))
+    digests = (
+        *log_text.list_digests(before),
+        *read_flush_state(key, places).digests,
+        *(log_text.make_digest(line) for text in recalled for line in text.split("\n")),
+    )
     return msgspec.structs.replace(plan, points=plan.unwritten(today, digests))
 
 
@@ -182,7 +193,7 @@ async def plan_flush_before(
 
 
 def make_flush(plan: FlushPlan, places: Places) -> FlushResult:
-    """Make a planned flush: the log first, then the note of it.
+    """Make a planned flush: where its lines come from, then the log, then the note of it.
 
     What others wrote since it was planned is left out. A kill between log and note leaves the
     marker in the log, by which the next flush of the same epoch knows.
@@ -197,6 +208,11 @@ def make_flush(plan: FlushPlan, places: Places) -> FlushResult:
         digests = read_flush_state(plan.session_key, places).digests
         return plan.text_of(plan.unwritten(log, digests))
 
+    if plan.points or plan.agent_lines:
+        begin_memory(plan.workspace, places)
+        lines = dict(plan.agent_lines)
+        lines.update((digest_line(point.text), point.origin) for point in plan.points)
+        record_lines(lines, plan.session_key, plan.workspace, places)
     text = append_block(plan.workspace, plan.day, compose, places) if plan.points else ""
     if text or plan.epoch is not None:
         record_flush(
@@ -316,13 +332,15 @@ async def _pick(
 ) -> FlushPlan:
     """Find the points of a flush, by the model where there is one."""
     items = await asyncio.to_thread(_mask_items, loaded)
+    agent_lines = await asyncio.to_thread(list_agent_lines, items, str(plan.workspace))
+    plan = msgspec.structs.replace(plan, agent_lines=agent_lines)
     notes: tuple[str, ...] = ()
     if model.problem is not None:
         notes = (f"{_WITHOUT}; {model.problem}",)
     endpoint = model.endpoint
     if endpoint is not None and items:
         request = MemoryRequest(
-            items=items,
+            items=tuple(map(leave_out_recalled, items)),
             settings=config.flush,
             log_name=f"memory/{plan.day}.md",
             written=written,
@@ -336,13 +354,13 @@ async def _pick(
         else:
             return msgspec.structs.replace(
                 plan,
-                points=_mask_points(answer.points, loaded.known_secrets),
+                points=tell_origins(_mask_points(answer.points, loaded.known_secrets), items),
                 author=endpoint.name,
                 spent=answer.spent,
                 notes=answer.warnings,
             )
     picked = await asyncio.to_thread(pick_memory_points, items)
-    points = _mask_points(picked, loaded.known_secrets)
+    points = tell_origins(_mask_points(picked, loaded.known_secrets), items)
     return msgspec.structs.replace(plan, points=points, notes=notes)
 
 

@@ -14,7 +14,7 @@ import msgspec
 from ullage.app.config.load import refuse_read_only
 from ullage.core.config.settings import Config
 from ullage.core.memory.journal import Begun, Event, FileSeen, Journal, LinesWritten
-from ullage.core.memory.origin import KnownOrigins, Origin, list_line_digests
+from ullage.core.memory.origin import KnownOrigins, Origin, is_more_trusted, list_line_digests
 from ullage.errors import ChangedMeanwhile, StorageError, UnknownItem
 from ullage.store.files.places import Places
 from ullage.store.memory.journal import append_events, hold_journal, read_journal
@@ -116,12 +116,16 @@ def record_lines(
 ) -> None:
     """Note where lines that were written to memory come from, by their digests.
 
+    What is known by then as coming from someone who is trusted as much stays as it is.
+
     Raises:
         StorageError: the state folder does not take it.
     """
+    known = read_origins(workspace, places).lines
     by_origin: dict[Origin, list[str]] = {}
     for digest, origin in origins.items():
-        by_origin.setdefault(origin, []).append(digest)
+        if (before := known.get(digest)) is None or is_more_trusted(origin, before):
+            by_origin.setdefault(origin, []).append(digest)
     events = [
         LinesWritten(origin=origin, session=session_key, at=_now(), lines=tuple(lines))
         for origin, lines in by_origin.items()

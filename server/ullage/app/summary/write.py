@@ -25,6 +25,7 @@ from ullage.core.summary.insert_missing import (
 from ullage.core.text.prose import gist
 from ullage.core.text.quoting import one_line
 from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.recalled import leave_out_recalled
 from ullage.errors import BadAnswer, EndpointRefused, ModelError, UllageError
 from ullage.store.files.places import Places
 from ullage.store.gauge.models import find_model
@@ -128,6 +129,7 @@ async def write_summary(
 def _collect_material(selection: Selection, loaded: Loaded, wishes: SummaryOptions) -> _Material:
     items = mask_items(selection.replaced, loaded.known_secrets)
     facts = collect_facts(items)
+    items = tuple(map(leave_out_recalled, items))
     return _Material(selection=selection, loaded=loaded, wishes=wishes, items=items, facts=facts)
 
 

@@ -193,10 +193,12 @@ def _capture_message(
     event: MessageEvent, at_ms: int, known_secrets: Sequence[str]
 ) -> CapturedMessage | None:
     is_user = event.role == "user"
-    text = event.text.strip()
+    # A tool call's hook pays for no patterns that it does not need.
+    from ullage.core.transcript.recalled import cut_recalled
+
+    text = cut_recalled(event.text).strip()
     if not text:
         return None
-    # A tool call's hook pays for no patterns that it does not need.
     from ullage.core.text.questions import find_last_question
     from ullage.core.text.quotations import mark_pasted, read_own_words
 

@@ -13,6 +13,7 @@ from ullage.core.facts.choices import Choice, Dialog, read_answers, write_answer
 from ullage.core.facts.command_runs import JudgedRun, read_run, summarize_runs
 from ullage.core.facts.facts import Facts, FileTouch
 from ullage.core.facts.plan import Plan, Step, TaskList
+from ullage.core.facts.recalled_words import drop_recalled_sentences, list_recalled_lines
 from ullage.core.facts.replaced import Statements
 from ullage.core.facts.requests import OpenRequest, Requests
 from ullage.core.facts.settled import IN_REPLY
@@ -31,6 +32,7 @@ from ullage.core.text.sentences import Sentence, read_agent_sentences, read_user
 from ullage.core.text.wording import is_directive, is_intention, read_wording
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Text, ToolCall, ToolResult, result_text
+from ullage.core.transcript.recalled import leave_out_recalled
 from ullage.core.transcript.speech import list_speech, read_speech
 
 _MAX_PENDING = 5
@@ -83,12 +85,16 @@ class FactAccumulator(msgspec.Struct):
     reports: list[int] = []
     summary_items: list[int] = []
     results: list[str] = []
+    recalled: list[str] = []
+    """The lines that memory handed out: an agent that says them again learned nothing."""
     messages: list[SpokenMessage] = []
     statements: Statements = msgspec.field(default_factory=Statements)
 
     def update(self, items: Iterable[ContextItem]) -> None:
         """Go on with the messages that follow those seen so far."""
-        for n_item, item in enumerate(items, len(self.times)):
+        for n_item, whole in enumerate(items, len(self.times)):
+            self.recalled += list_recalled_lines(whole)
+            item = leave_out_recalled(whole)
             self.times.append(item.at_ms)
             n_sentences, n_choices = len(self.sentences), len(self.choices)
             if item.category == "summary":
@@ -209,7 +215,8 @@ class FactAccumulator(msgspec.Struct):
             self.last_call_item = max(self.last_call_item, request.n_item)
 
     def _read_agent(self, item: ContextItem, n_item: int) -> None:
-        said = self.clean(read_speech(item, "assistant")).strip()
+        said = self.clean(read_speech(item, "assistant"))
+        said = drop_recalled_sentences(said, self.recalled).strip()
         calls = [block for block in item.message.blocks if isinstance(block, ToolCall)]
         for call in calls:
             self._read_call(call, n_item)

@@ -13,11 +13,15 @@ from ullage.core.facts.facts import Facts
 from ullage.core.facts.summary_sections import ASKED, REPLACED
 from ullage.core.facts.task_state import FAILING, read_task_state
 from ullage.core.memory.flush import Epoch
+from ullage.core.memory.origin import Origin, normalize_line
 from ullage.core.summary.summary_lines import COMPLETED, DECISIONS, Line, list_lines
 from ullage.core.text.prose import MAX_SENTENCE_CHARS, gist
+from ullage.core.text.quotations import read_own_words
 from ullage.core.text.quoting import quote_as_data
 from ullage.core.text.sentences import leave_out_quoted_words
 from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.recalled import leave_out_recalled
+from ullage.core.transcript.speech import read_speech
 
 Section: TypeAlias = Literal[
     "Task Progress", "Important Decisions", "Issues Found", "User Preferences", "Notes"
@@ -45,6 +49,7 @@ _MIN_DONE_PRIORITY = 200.0
 _FILES_A_POINT = 8
 _MAX_PICKED_CHARS = 300
 _LABEL = re.compile(r"\A(?:Completed|Remaining|Changed|Failing): ")
+_FAILED = "Failing: "
 _REMAINING = re.compile(r"remaining\b", re.IGNORECASE)
 
 
@@ -54,12 +59,28 @@ class LogPoint(msgspec.Struct, frozen=True, kw_only=True):
     """One line."""
     is_aside: bool = False
     """Whether it says something only beside other points."""
+    origin: Origin = "agent"
+    """Whose words it is; a model that puts it together is the agent's."""
 
 
 def make_point(section: Section, text: str, *, is_aside: bool = False) -> LogPoint:
     """Make a point of a text, or a line of a list: one line of data, as agents read the log."""
     flat = _POINT.sub("", gist(quote_as_data(text), MAX_POINT_CHARS)).strip()
     return LogPoint(section=section, text=flat, is_aside=is_aside)
+
+
+def tell_origins(points: Iterable[LogPoint], items: Sequence[ContextItem]) -> tuple[LogPoint, ...]:
+    """Tell the points that are a person's typed words, and those that are a tool's."""
+    spoken = (read_own_words(read_speech(item, "typed")) for item in items)
+    typed = normalize_line(quote_as_data("\n".join(spoken)))
+
+    def tell(point: LogPoint) -> Origin:
+        if point.text.startswith(_FAILED):
+            return "tool"
+        words = normalize_line(_LABEL.sub("", point.text))
+        return "user" if words in typed else "agent"
+
+    return tuple(msgspec.structs.replace(point, origin=tell(point)) for point in points)
 
 
 def format_block(points: Sequence[LogPoint], *, time: str, title: str, marker: str) -> str:
@@ -163,6 +184,7 @@ def pick_memory_points(items: Sequence[ContextItem]) -> tuple[LogPoint, ...]:
     # An earlier summary tells of an epoch that had its own flush.
     spoken = [item for item in items if item.category != "summary"]
     facts = collect_facts(spoken)
+    spoken = list(map(leave_out_recalled, spoken))
     lines = sorted(list_lines(facts, spoken), key=lambda line: line.order)
     texts: tuple[tuple[Section, Iterable[str]], ...] = (
         ("Task Progress", _list_progress(facts, lines)),
@@ -208,7 +230,7 @@ def _list_issues(facts: Facts) -> Iterator[str]:
         yield gist(text, _MAX_PICKED_CHARS)
     for run in facts.failing_checks:
         outcome = f" → {run.outcome}" if run.outcome else ""
-        yield f"Failing: {run.command}{outcome}"
+        yield f"{_FAILED}{run.command}{outcome}"
 
 
 def _drop_contained(texts: Iterable[str]) -> Iterator[str]:

@@ -26,10 +26,15 @@ _FRAME = re.compile(
 """A line that says nothing by itself: blank, or what Ullage writes around points."""
 
 
-def digest_line(line: str) -> str:
+def normalize_line(line: str) -> str:
     """Give what is alike for a line however it is spaced, marked as an item or capitalized."""
-    words = " ".join(_MARK.sub("", line).casefold().split())
-    return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    return " ".join(_MARK.sub("", line).casefold().split())
+
+
+def digest_line(line: str) -> str:
+    """Give the name by which a line is known."""
+    words = normalize_line(line).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(words).hexdigest()[:24]
 
 
 def list_line_digests(text: str) -> Iterator[str]:

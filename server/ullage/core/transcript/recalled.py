@@ -6,7 +6,7 @@ JSON or quote it: the beginning or the end alone is enough.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import msgspec
 
@@ -26,45 +26,54 @@ def fence_recalled(text: str) -> str:
     return f"<{MEMORY_TAG}>\n{text}\n</{MEMORY_TAG}>"
 
 
-def list_recalled(text: str) -> Iterator[str]:
+def list_recalled(item: ContextItem) -> Iterator[str]:
+    """Give what memory handed out in a message."""
+    for block in item.message.blocks:
+        match block:
+            case entries.Text():
+                yield from find_recalled(block.text)
+            case entries.ToolResult():
+                yield from find_recalled(entries.result_text(block))
+            case _:
+                pass
+
+
+def find_recalled(text: str) -> Iterator[str]:
     """Give the parts of a text that memory handed out."""
-    if MEMORY_TAG not in text:
-        return
-    yield from _WHOLE.findall(text)
-    if tail := _TAIL.match(_WHOLE.sub(LEFT_OUT, text)):
-        yield tail[0]
+    if MEMORY_TAG in text:
+        yield from _WHOLE.findall(text)
+        if tail := _TAIL.match(_WHOLE.sub("", text)):
+            yield tail[0]
 
 
-def cut_recalled(text: str) -> str:
+def cut_recalled(text: str, instead: str = "") -> str:
     """Leave out what memory handed out."""
     if MEMORY_TAG not in text:
         return text
-    return _TAIL.sub(LEFT_OUT, _WHOLE.sub(LEFT_OUT, text))
+    return _TAIL.sub(instead, _WHOLE.sub(instead, text))
 
 
-def leave_out_recalled(items: Iterable[ContextItem]) -> Iterator[ContextItem]:
-    """Give messages without what memory handed out; their native forms are kept."""
-    for item in items:
-        blocks = tuple(map(_cut_block, item.message.blocks))
-        queued = tuple(map(cut_recalled, item.queued))
-        if blocks == item.message.blocks and queued == item.queued:
-            yield item
-        else:
-            message = msgspec.structs.replace(item.message, blocks=blocks)
-            yield msgspec.structs.replace(item, message=message, queued=queued)
+def leave_out_recalled(item: ContextItem) -> ContextItem:
+    """Give a message without what memory handed out; its native form is kept."""
+    blocks = tuple(map(_cut_block, item.message.blocks))
+    queued = tuple(map(cut_recalled, item.queued))
+    if blocks == item.message.blocks and queued == item.queued:
+        return item
+    message = msgspec.structs.replace(item.message, blocks=blocks)
+    return msgspec.structs.replace(item, message=message, queued=queued)
 
 
 def _cut_block(block: entries.Block) -> entries.Block:
     match block:
         case entries.Text():
-            return _cut_text(block)
+            return _cut_text(block, "")
         case entries.Thinking():
             return msgspec.structs.replace(block, text=cut_recalled(block.text))
         case entries.ToolCall():
-            return msgspec.structs.replace(block, arguments=cut_recalled(block.arguments))
+            return msgspec.structs.replace(block, arguments=cut_recalled(block.arguments, LEFT_OUT))
         case entries.ToolResult():
             content = tuple(
-                _cut_text(part) if isinstance(part, entries.Text) else part
+                _cut_text(part, LEFT_OUT) if isinstance(part, entries.Text) else part
                 for part in block.content
             )
             return msgspec.structs.replace(block, content=content)
@@ -72,8 +81,8 @@ def _cut_block(block: entries.Block) -> entries.Block:
             return block
 
 
-def _cut_text(text: entries.Text) -> entries.Text:
+def _cut_text(text: entries.Text, instead: str) -> entries.Text:
     speech = tuple(
-        msgspec.structs.replace(part, text=cut_recalled(part.text)) for part in text.speech
+        msgspec.structs.replace(part, text=cut_recalled(part.text, instead)) for part in text.speech
     )
-    return msgspec.structs.replace(text, text=cut_recalled(text.text), speech=speech)
+    return msgspec.structs.replace(text, text=cut_recalled(text.text, instead), speech=speech)
