@@ -207,6 +207,7 @@ def test_what_was_pruned_before_is_not_pruned_again(text: str) -> None:
         ("skill", False),
         ("Skill", False),
         ("memory_search", False),
+        ("mcp__ullage__memory_get", False),
         ("mcp__notes__memory_search", False),
         ("notes__memory_search", False),
         ("notes.memory_search", False),

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from ullage.core.config.key import PREFIX, Finding, Setting, Source
 from ullage.core.config.settings import Config, Policy, config_of, merge_settings, strictest
-from ullage.errors import Unreadable, WriteNotSupported
+from ullage.errors import Refused, Unreadable, WriteNotSupported
 from ullage.store.config.files import config_paths, guess_place, read_config_file
 from ullage.store.files.places import Places
 
@@ -119,6 +119,16 @@ def refuse_read_only(*policies: Policy) -> None:
             "the workspace is read-only (`sandbox.readOnly`): only what is sent can be pruned,"
             " nothing is written"
         )
+
+
+def refuse_without_memory(config: Config) -> None:
+    """Refuse what works with memory where it is switched off.
+
+    Raises:
+        Refused: with the setting that says so.
+    """
+    if not config.memory.is_enabled:
+        raise Refused("memory is switched off (`memory.enabled`): nothing is searched or stored")
 
 
 def _merge(*layers: tuple[list[Setting], list[Finding]]) -> Config:

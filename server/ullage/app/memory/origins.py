@@ -102,12 +102,12 @@ def accept_change(
         raise ChangedMeanwhile(f"{path} changed meanwhile, nothing was accepted: look at it again")
     text = "" if file is None else file.text
     with hold_journal(workspace, places) as journal_path:
-        keep_seen_texts({path: text}, workspace, places)
         lines = tuple(_list_unknown(text, read_origins(workspace, places).lines))
         events: list[Event] = [FileSeen(path=path, sha256=sha256, at=_now(), how="accepted")]
         if lines:
             events.append(LinesWritten(origin="file", session="", at=_now(), lines=lines))
         append_events(journal_path, events)
+        keep_seen_texts({path: text}, workspace, places)
     return change
 
 

@@ -142,7 +142,7 @@ def _hit(
         last_line=found.last_line,
         heading=_quote(found.heading, secrets),
         text=_quote(found.text, secrets),
-        origin=origins.tell(found.path, found.text),
+        origin=origins.tell(found.path, "\n".join((*found.heading.split(" › "), found.text))),
         score=round(ranked.score, 3),
         by="words",
     )

@@ -107,7 +107,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     prune_minimum_tokens: Annotated[int, _limit("compaction.prune.pruneMinimumTokens", tokens(),
         "Below which gain nothing is pruned", _PRUNE, "compaction.pruneMinimumTokens")] = 20_000
     protected_tools: Annotated[tuple[str, ...], Key("compaction.prune.protectedTools", TEXTS,
-        "Tools whose output is never pruned, beside skill, memory_search and gandiva_recall",
+        "Tools whose output is never pruned, beside skill, gandiva_recall and those of memory",
         'docs/design/prune.md, "Protected tools"', ("compaction.pruneProtectedTools",),
         scope="workspace")] = ()
     prune_after_rounds: Annotated[int | None, _limit("compaction.pruneAfterRounds",
@@ -182,7 +182,7 @@ class MemorySettings(msgspec.Struct, frozen=True, kw_only=True):
         'docs/design/memory.md, "Who may be believed"', scope="off")] = True
     store: Annotated[Literal["inbox", "log"], Key("memory.store", STORE,
         "Where memory_store writes: to DREAMS.md for review, or to the daily log",
-        'docs/design/memory.md, "Memory tools"', scope="user", is_supported=False)] = "inbox"
+        'docs/design/memory.md, "Memory tools"', scope="user")] = "inbox"
 
 
 class DreamingSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ DEFAULT_LAYER: Final[Literal["summarize"]] = "summarize"
 """What a user gets who names none, on the command line and in the editor."""
 Band: TypeAlias = Literal["normal", "notice", "warning", "critical"]
 """How near the next trigger is: below the gauge line, above it, at a layer, at the last one."""
-PROTECTED_TOOLS = ("skill", "memory_search", "gandiva_recall")
+PROTECTED_TOOLS = ("skill", "memory_search", "memory_get", "gandiva_recall")
 """Their output is never pruned; a user may add tools, not take these away."""
 TriggerName: TypeAlias = Literal[
     "checkpoint", "prune", "summarize", "full compaction", "agent compacts"

@@ -107,6 +107,11 @@ def write_flush_marker(session_key: str, epoch: Epoch | None) -> str:
     return f"<!-- ullage flush {name} {which} -->"
 
 
+def write_store_marker(by: str) -> str:
+    """Name who had a part of a log stored, in a comment that no reader of the log sees."""
+    return f"<!-- ullage stored by {by} -->"
+
+
 def read_points(text: str) -> tuple[LogPoint, ...]:
     """Read what a model answered; lines below no heading that we know are notes."""
     points: list[LogPoint] = []

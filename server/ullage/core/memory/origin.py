@@ -16,12 +16,11 @@ Origin: TypeAlias = Literal["user", "agent", "file", "tool", "web", "unknown"]
 of a tool; a web page; nobody who is known. The most trusted first."""
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 _RANKS = {origin: rank for rank, origin in enumerate(ORIGINS)}
-_MARK = re.compile(r"\A\s*(?:(?:[-*+•]|\d{1,3}[.)])\s{1,4}(?:\[[ xX]\]\s{1,4})?)+")
+_MARK = re.compile(r"\A\s*(?:(?:#{1,6}|[-*+•]|\d{1,3}[.)])\s{1,4}(?:\[[ xX]\]\s{1,4})?)+")
 _FRAME = re.compile(
-    r"\s*(?:#{1,6}\s{1,3}(?:\d{4}-\d\d-\d\d|\d\d:\d\d — (?:Compaction Pre-flush|Memory flush"
-    r"|Stored memory)|(?:DREAMS|MEMORY)\.md|Memory)"
-    r"|\*\*(?:Task Progress|Important Decisions|Issues Found|User Preferences|Notes):\*\*"
-    r"|<!-- ullage [^<>]{1,300} -->|[\W_]*)\s*"
+    r"\d{4}-\d\d-\d\d|\d\d:\d\d — (?:compaction pre-flush|memory flush|stored memory)|memory"
+    r"|\*\*(?:task progress|important decisions|issues found|user preferences|notes):\*\*"
+    r"|<!-- ullage [^<>]{1,300} -->|[\W_]*"
 )
 """A line that says nothing by itself: blank, or what Ullage writes around points."""
 
@@ -40,7 +39,7 @@ def digest_line(line: str) -> str:
 def list_line_digests(text: str) -> Iterator[str]:
     """Give the digest of each line of a text that says something."""
     for line in text.split("\n"):
-        if not _FRAME.fullmatch(line):
+        if not _FRAME.fullmatch(normalize_line(line)):
             yield digest_line(line)
 
 
@@ -67,7 +66,7 @@ class KnownOrigins(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the folder was seen before; until then, all that it holds is at first sight."""
 
     def tell(self, path: str, text: str) -> Origin:
-        """Tell the origin of a chunk: the least trusted one of its lines.
+        """Tell the origin of a text, such as a chunk below its headings: that of its worst line.
 
         A line of memory that is not known was changed from outside; other Markdown is a file's.
         """

@@ -67,9 +67,13 @@ class _Intent(msgspec.Struct, frozen=True, kw_only=True):
     data: bytes
 
 
+def _name_log(day: str) -> str:
+    return f"{FOLDER}/{day}.md"
+
+
 def log_path(workspace: Path, day: str) -> Path:
     """Give the path of a day's log; `day` is `YYYY-MM-DD` by the local clock."""
-    return workspace / FOLDER / f"{day}.md"
+    return workspace / _name_log(day)
 
 
 def keeps_memory(workspace: Path) -> bool:
@@ -97,7 +101,7 @@ def read_logs(workspace: Path, day: str) -> tuple[str, str]:
         LogRefused: the log of the day must not be added to.
         StorageError: it cannot be read.
     """
-    path = _unlinked(workspace, day)
+    path = _unlinked(workspace, _name_log(day))
     today = _read(path)
     with suppress(OSError, LogRefused, StorageError):
         names = [entry.name for entry in path.parent.iterdir() if _NAME.match(entry.name)]
@@ -114,15 +118,23 @@ def log_to_add_to(workspace: Path, day: str) -> Path:
         LogRefused: the log is no file of the workspace's own folder, or is no text.
         StorageError: it cannot be read.
     """
-    _read(_unlinked(workspace, day))
+    _read(_unlinked(workspace, _name_log(day)))
     return log_path(workspace, day)
 
 
 def append_block(workspace: Path, day: str, compose: Callable[[str], str], places: Places) -> str:
-    """Add a block to the log of a day and give it; empty where there was nothing to add.
+    """Add a block to the log of a day, as `append_text` does."""
+    return append_text(workspace, _name_log(day), day, compose, places)
 
-    `compose` makes it of what stands in the log by then (the end of it, with LF), while no other
-    Ullage writes there. A block has LF and ends with one.
+
+def append_text(
+    workspace: Path, name: str, title: str, compose: Callable[[str], str], places: Places
+) -> str:
+    """Add a text to a memory file and give it; empty where there was nothing to add.
+
+    `name` is the file's path in the workspace, `title` heads a new file. `compose` makes the text
+    of what stands in the file by then (the end of it, with LF), while no other Ullage writes there.
+    It has LF and ends with one.
 
     Raises:
         LogRefused: the log is no file of the workspace's own folder, or is no text.
@@ -130,7 +142,7 @@ def append_block(workspace: Path, day: str, compose: Callable[[str], str], place
         StorageError: the disk or the folder does not take it; a part of the block that is left
             goes with the next flush.
     """
-    path = _unlinked(workspace, day)
+    path = _unlinked(workspace, name)
     intent_path = places.state_folder / "context" / "logs" / f"{path_digest(path)}.json"
     with session_lock(path, places):
         try:
@@ -141,11 +153,12 @@ def append_block(workspace: Path, day: str, compose: Callable[[str], str], place
         if not block:
             return ""
         try:
-            # Not `parents`: a workspace that went away is not made again.
-            path.parent.mkdir(exist_ok=True)
+            if path.parent.name == FOLDER:
+                # Not `parents`: a workspace that went away is not made again.
+                path.parent.mkdir(exist_ok=True)
             fd = _open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             try:
-                _append(fd, path, _join(_tail(fd, path), block, day), intent_path)
+                _append(fd, path, _join(_tail(fd, path), block, title), intent_path)
             finally:
                 with suppress(OSError):
                     os.close(fd)
@@ -198,12 +211,12 @@ def _take_back(path: Path, begin: int, ours: bytes) -> None:
         os.close(fd)
 
 
-def _join(tail: bytes, block: str, day: str) -> bytes:
+def _join(tail: bytes, block: str, title: str) -> bytes:
     """Give a block as it is to follow what stands in the log, with the log's line ends."""
     at = tail.rfind(b"\n")
     line_end = "\r\n" if at > 0 and tail[at - 1 : at] == b"\r" else "\n"
     if not tail.removeprefix(_BOM).strip():
-        block = f"# {day}\n\n{block}"
+        block = f"# {title}\n\n{block}"
     elif at < len(tail) - 1:
         block = f"\n\n{block}"
     elif not tail.endswith((b"\n\n", b"\n\r\n")):
@@ -265,8 +278,8 @@ def _refuse_other(path: Path, status: os.stat_result) -> None:
         raise LogRefused(f"{path} is {what}, so that no log can be kept there: move it away")
 
 
-def _unlinked(workspace: Path, day: str) -> Path:
-    """Give the path of a day's log, by which links lead to the workspace and none on from there.
+def _unlinked(workspace: Path, name: str) -> Path:
+    """Give the path of a memory file, by which links lead to the workspace and none on from there.
 
     Raises:
         LogRefused: there is no such workspace, or its `memory` is no folder of its own.
@@ -277,7 +290,7 @@ def _unlinked(workspace: Path, day: str) -> Path:
             " in it"
         )
     try:
-        path = log_path(workspace.resolve(), day)
+        path = workspace.resolve() / name
         folder = path.parent
         # A junction of Windows is no link by its mode, but leads elsewhere.
         if folder.is_symlink() or folder.resolve() != folder:

@@ -25,7 +25,7 @@ MAX_PAGE_BYTES = 4 * 1024 * 1024
 """Of a file that is read; a longer one is data (chosen)."""
 _UNSETTLED_NS = 100_000_000
 """A file written so lately may change again without its time telling; systems count in 10 ms."""
-_SUFFIXES = (".md", ".markdown")
+SUFFIXES = (".md", ".markdown")
 _FOREIGN = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "vendor", "target"})
 """Folders of other people's pages."""
 _DAY = re.compile(r"(?:.*/)?(\d{4}-\d\d-\d\d)[^/]*\Z")
@@ -85,7 +85,7 @@ class _Look:
                     if self._n_entries > MAX_ENTRIES or self._n_files >= MAX_FILES:
                         self.is_over = True
                         return
-                    if entry.name.endswith(_SUFFIXES):
+                    if entry.name.endswith(SUFFIXES):
                         file = self._measure(entry, prefix + entry.name)
                         if file is not None:
                             self._n_files += 1

@@ -1,0 +1,52 @@
+"""Which texts of memory say the same, word for word or nearly so."""
+
+from ullage.core.memory.origin import normalize_line
+from ullage.core.text.markdown import split_plain_words
+from ullage.core.text.word_lists import word_list
+
+N_GRAM_CHARS = 5
+ALIKE = 0.8
+"""Share of character runs in common from which two texts are near-duplicates
+(docs/design/memory.md, "Dreaming")."""
+_REVERSALS = word_list("reversals").words
+
+
+class Likeness:
+    """A text that others are compared with, one after the other."""
+
+    def __init__(self, text: str) -> None:
+        self._text = normalize_line(text)
+        self._grams = _cut_grams(self._text)
+        self._negations, self._numbers = _list_values(self._text)
+
+    def is_said_by(self, other: str) -> bool:
+        """Tell whether another text holds this one, or is nearly the same.
+
+        A text with another number or one word negated says something else.
+        """
+        other = normalize_line(other)
+        is_part = self._text in other
+        if not is_part and not self._is_near(other):
+            return False
+        negations, numbers = _list_values(other)
+        return negations == self._negations and (is_part or numbers == self._numbers)
+
+    def _is_near(self, other: str) -> bool:
+        n_less, n_more = sorted((len(self._text), len(other)))
+        if n_less < ALIKE * n_more:
+            return False
+        grams = _cut_grams(other)
+        n_common = len(self._grams & grams)
+        return n_common >= ALIKE * (len(self._grams) + len(grams) - n_common)
+
+
+def _cut_grams(text: str) -> frozenset[str]:
+    n_grams = max(1, len(text) - N_GRAM_CHARS + 1)
+    return frozenset(text[at : at + N_GRAM_CHARS] for at in range(n_grams))
+
+
+def _list_values(text: str) -> tuple[list[str], list[str]]:
+    """List the words that turn a text into another: negations, and what holds a number."""
+    words = sorted(split_plain_words(text))
+    negations = [word for word in words if word in _REVERSALS]
+    return negations, [word for word in words if any(char.isdigit() for char in word)]
