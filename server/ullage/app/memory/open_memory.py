@@ -5,8 +5,11 @@ import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from ullage.core.config.settings import EmbeddingSettings
 from ullage.core.memory.origin import KnownOrigins
+from ullage.core.memory.vector_weight import VectorHits
 from ullage.errors import StateBusy
 from ullage.store.files.places import Places
 from ullage.store.files.watch import FolderWatch
@@ -15,6 +18,9 @@ from ullage.store.memory.index import MemoryIndex, SourceFile
 from ullage.store.memory.journal import read_journal
 from ullage.store.memory.pages import Pages, list_pages, read_page
 from ullage.store.memory.places import memory_folder
+
+if TYPE_CHECKING:
+    from ullage.app.memory.vector_search import VectorSearch
 
 INDEX = "index.db"
 MAX_WATCHED = 2_000
@@ -40,16 +46,24 @@ class OpenMemory:
     files are looked at for each search.
     """
 
-    def __init__(self, workspace: Path, places: Places, *, is_watching: bool = False) -> None:
+    def __init__(
+        self,
+        workspace: Path,
+        places: Places,
+        embeddings: EmbeddingSettings,
+        *,
+        is_watching: bool = False,
+    ) -> None:
         """Open the index, in this process alone where no caches are kept.
 
         Raises:
             StorageError: the state folder does not take it.
         """
         self.workspace, self.places = workspace.resolve(), places
+        self.embeddings = embeddings
         self.folder = memory_folder(workspace, places)
         self._lock = threading.RLock()
-        self._index = self._open_index()
+        self._index = self.open_index()
         self._notes = [REBUILT] if self._index.was_rebuilt else []
         self._origins: KnownOrigins | None = None
         self._is_complete = True
@@ -58,6 +72,7 @@ class OpenMemory:
         self._is_dirty.set()
         self._hot: list[int] = []
         self._catching_up: threading.Thread | None = None
+        self._vectors: VectorSearch | None = None
         self._watch = FolderWatch(self._notice) if is_watching else None
 
     def close(self) -> None:
@@ -68,6 +83,19 @@ class OpenMemory:
             self._catching_up.join()
         with self._lock:
             self._index.close()
+
+    def search_vectors(self, query: str) -> VectorHits:
+        """Find chunks near to a question, where the user named who embeds; not on an event loop."""
+        if self.embeddings == EmbeddingSettings():
+            return VectorHits()
+        # What talks to a network takes longer to import than a search does.
+        import asyncio
+
+        from ullage.app.memory.vector_search import VectorSearch
+
+        if self._vectors is None:
+            self._vectors = VectorSearch(self.embeddings, self.places, self.folder)
+        return asyncio.run(self._vectors.search(query))
 
     @contextmanager
     def use(self) -> Generator[tuple[MemoryIndex, KnownOrigins, list[str]]]:
@@ -96,7 +124,12 @@ class OpenMemory:
             self._is_dirty.set()
             self._refresh()
 
-    def _open_index(self) -> MemoryIndex:
+    def open_index(self) -> MemoryIndex:
+        """Open the index once more, as another thread or a long reading needs it.
+
+        Raises:
+            StorageError: the state folder does not take it.
+        """
         return MemoryIndex(self.folder / INDEX if self.places.keeps_caches else None)
 
     def _notice(self, path: Path) -> None:
@@ -143,7 +176,7 @@ class OpenMemory:
 
     def _catch_up(self, changed: list[SourceFile], gone: list[str]) -> None:
         """Bring the index up to date by a connection of its own: readers see all of it or none."""
-        index = self._open_index()
+        index = self.open_index()
         try:
             index.update(self._read(changed), gone)
         except StateBusy:

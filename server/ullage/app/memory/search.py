@@ -14,7 +14,9 @@ from ullage.core.memory.origin import KnownOrigins, Origin
 from ullage.core.memory.quoted import quote_memory
 from ullage.core.memory.ranking import (
     N_RERANKED,
+    FoundBy,
     Ranked,
+    add_vectors,
     choose_gathering,
     drop_repeated,
     gather,
@@ -23,6 +25,7 @@ from ullage.core.memory.ranking import (
     weigh_age,
     weigh_question,
 )
+from ullage.core.memory.vector_weight import N_CANDIDATES, VectorHits
 from ullage.core.memory.words import read_query
 from ullage.errors import StorageError
 from ullage.store.memory.index import IndexedChunk, MemoryIndex
@@ -51,7 +54,7 @@ class MemoryHit(msgspec.Struct, frozen=True, kw_only=True):
     origin: Origin
     score: float
     """From 0 to 1."""
-    by: Literal["words", "vectors", "both"]
+    by: FoundBy
     """What found it."""
 
 
@@ -79,10 +82,14 @@ def search_memory(
     Raises:
         StorageError: the state folder does not take the index.
     """
+    query = query[:MAX_QUERY_CHARS]
+    near = memory.search_vectors(query)
     with memory.use() as (index, origins, notes):
         if not index.size().n_chunks:
             return MemoryAnswer(results=(), note="; ".join([*notes, EMPTY]))
-        ranked = _rank(index, query[:MAX_QUERY_CHARS])
+        if near.note is not None:
+            notes.append(near.note)
+        ranked = rank_chunks(index, query, near)
         chunks = index.read_chunks([chunk.chunk_id for chunk in ranked])
         kept = _choose(ranked, chunks, scope, since, today)[: max(1, min(limit, MAX_LIMIT))]
         if not kept:
@@ -99,7 +106,8 @@ def search_memory(
     return MemoryAnswer(results=results, note="; ".join(notes) or None)
 
 
-def _rank(index: MemoryIndex, query: str) -> list[Ranked]:
+def rank_chunks(index: MemoryIndex, query: str, near: VectorHits) -> list[Ranked]:
+    """Rank the chunks that answer a question; none where nothing does."""
     words = read_query(query)
     counts = index.count_chunks(words)
     size = index.size()
@@ -108,7 +116,15 @@ def _rank(index: MemoryIndex, query: str) -> list[Ranked]:
     gathered = gather(question, postings)
     candidates = index.read_candidates([chunk_id for chunk_id, _ in gathered[:N_RERANKED]])
     ranked = rank(question, gathered, candidates, size.mean_chars)
-    return ranked if has_answer(question, ranked) else []
+    if not has_answer(question, ranked):
+        ranked = []
+    if not near.weight:
+        return ranked
+    cosines = {at: near.cosines[digest] for at, digest in index.find_digests(near.cosines).items()}
+    nearest = sorted(cosines, key=lambda at: -cosines[at])[:N_CANDIDATES]
+    if not ranked and (not nearest or cosines[nearest[0]] < near.close_score):
+        return []
+    return add_vectors(ranked, {at: cosines[at] for at in nearest}, near.weight)
 
 
 def _choose(
@@ -144,7 +160,7 @@ def _hit(
         text=_quote(found.text, secrets),
         origin=origins.tell(found.path, "\n".join((*found.heading.split(" › "), found.text))),
         score=round(ranked.score, 3),
-        by="words",
+        by=ranked.by,
     )
 
 

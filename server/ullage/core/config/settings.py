@@ -54,6 +54,7 @@ _SANDBOX = 'docs/design/layers.md, "Read-only mode"'
 _PRUNE = 'docs/design/prune.md, "The six rules"'
 _MODEL = 'docs/design/summaries.md, "Which model"'
 _FLUSH = 'docs/design/memory.md, "What the agent is asked"'
+_EMBEDDINGS = 'docs/design/memory.md, "Vectors"'
 _DREAMING = 'docs/design/memory.md, "Dreaming"'
 
 
@@ -185,6 +186,20 @@ class MemorySettings(msgspec.Struct, frozen=True, kw_only=True):
         'docs/design/memory.md, "Memory tools"', scope="user")] = "inbox"
 
 
+class EmbeddingSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Who turns memory into vectors; nobody without an address and a model."""
+
+    base_url: Annotated[str | None, Key("memory.embeddings.baseUrl", URL,
+        "Address of an OpenAI-compatible server that embeds memory for search; without it words"
+        " alone are searched", _EMBEDDINGS, scope="user")] = None
+    model: Annotated[str | None, Key("memory.embeddings.model", TEXT,
+        "The model that embeds, as that server calls it", _EMBEDDINGS, scope="user")] = None
+    dimensions: Annotated[int | None, Key("memory.embeddings.dimensions",
+        whole(2, 8192, "dimensions"),
+        "How long its vectors are to be, for models that can shorten them; else as the model does",
+        _EMBEDDINGS, scope="user")] = None
+
+
 class DreamingSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Consolidation of daily logs; a trigger that is None never fires."""
 
@@ -233,6 +248,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     model: ModelSettings = ModelSettings()
     flush: FlushSettings = FlushSettings()
     memory: MemorySettings = MemorySettings()
+    embeddings: EmbeddingSettings = EmbeddingSettings()
     dreaming: DreamingSettings = DreamingSettings()
     bootstrap: BootstrapSettings = BootstrapSettings()
     pins: Annotated[tuple[str, ...], Key(PINS, TEXTS,

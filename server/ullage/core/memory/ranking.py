@@ -11,8 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from itertools import pairwise
 from operator import itemgetter
+from typing import Literal, TypeAlias
 
 import msgspec
+
+from ullage.core.memory.vector_weight import fuse_scores
 
 ChunkId = int
 CONTEXT_WEIGHT = 0.35
@@ -42,6 +45,9 @@ _N_JUDGED = 5
 """By the questions of `benchmarks/memory` on what is not there, and those of LoCoMo."""
 
 
+FoundBy: TypeAlias = Literal["words", "vectors", "both"]
+
+
 class Posting(msgspec.Struct, frozen=True, kw_only=True):
     """Chunks that hold a word."""
 
@@ -62,8 +68,9 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
     chunk_id: ChunkId
     score: float
     """From 0 to 1; 1 is a chunk that has every word of the question, together, in the best file."""
-    n_held: int
+    n_held: int = 0
     """How many words of the question text or surroundings hold; its label counts once more."""
+    by: FoundBy = "words"
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -179,6 +186,23 @@ def has_answer(question: Question, ranked: Sequence[Ranked]) -> bool:
     """
     n_needed = min(len(question.weights), _MIN_HELD + _HELD_FOR_UNKNOWN * question.unknown_share)
     return any(chunk.n_held >= n_needed for chunk in ranked[:_N_JUDGED])
+
+
+def add_vectors(
+    ranked: Sequence[Ranked], cosines: Mapping[ChunkId, float], weight: float
+) -> list[Ranked]:
+    """Add the chunks that are near to a question by their vectors; scores are on one scale then."""
+    by_words = {chunk.chunk_id: chunk for chunk in ranked}
+    scores = {chunk.chunk_id: chunk.score for chunk in ranked}
+    joined: list[Ranked] = []
+    for chunk_id, score in fuse_scores(scores, cosines, weight).items():
+        chunk = by_words.get(chunk_id)
+        if chunk is None:
+            joined.append(Ranked(chunk_id=chunk_id, score=score, by="vectors"))
+        else:
+            by: FoundBy = "both" if chunk_id in cosines else "words"
+            joined.append(msgspec.structs.replace(chunk, score=score, by=by))
+    return joined
 
 
 def weigh_age(day: str, today: date) -> float:

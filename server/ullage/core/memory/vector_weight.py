@@ -5,12 +5,16 @@ self-test leaves of that, is measured by `benchmarks/memory/vectors.py`.
 """
 
 from collections.abc import Collection, Mapping
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
 
+T = TypeVar("T")
+
 START_WEIGHT = 0.7
 """docs/design/memory.md, "Vectors"."""
+N_CANDIDATES = 50
+"""Chunks of each side that are fused; the least of them counts nothing (chosen)."""
 UNTESTED_WEIGHT = 0.3
 """Where there is too little to test with: words count more (chosen)."""
 MIN_QUERIES = 20
@@ -38,14 +42,29 @@ class SelfTestQuery(msgspec.Struct, frozen=True, kw_only=True):
     vectors: Scores
 
 
-def fuse_scores(words: Scores, vectors: Scores, weight: float) -> dict[str, float]:
+class VectorHits(msgspec.Struct, frozen=True, kw_only=True):
+    """What vectors have to say to a question."""
+
+    cosines: Scores = {}
+    """Best first; of texts that may be gone, too."""
+    weight: float = 0.0
+    """What they count beside words."""
+    close_score: float = 1.0
+    """From which cosine on a chunk answers a question that shares no word with it."""
+    note: str | None = None
+    """Why words alone are searched, or what is searched meanwhile."""
+
+
+def fuse_scores(
+    words: Mapping[T, float], vectors: Mapping[T, float], weight: float
+) -> dict[T, float]:
     """Fuse the scores of both sides, best first, from 0 to 1.
 
     Words begin at nothing in common. Cosines begin anywhere, as most models put all texts into one
     direction: those of vectors count from the least of the list on.
     """
     floor = min(vectors.values(), default=0.0) if weight else 0.0
-    fused: dict[str, float] = {}
+    fused: dict[T, float] = {}
     for scores, least, share in ((words, 0.0, 1 - weight), (vectors, floor, weight)):
         top = max(scores.values(), default=least) - least
         if top <= 0 or not share:

@@ -4,6 +4,7 @@ Each change is one transaction with a log of writes ahead: readers see the index
 the change is whole, and so does whoever comes after a process that was killed.
 """
 
+import json
 import sqlite3
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ N_NEIGHBORS = 2
 """Chunks before and after that are the surroundings of one (docs/design/memory.md, "Search")."""
 _APPLICATION = 0x554C4D49
 """`ULMI`: a file without it is no index of memory."""
-_VERSION = 100 * CHUNKER + 1
+_VERSION = 100 * CHUNKER + 2
 """Of chunks and tables: an index of another one is thrown away."""
 _WAIT_S = 20
 """For another Ullage that brings the index up to date; chosen: twice what 40,000 chunks take."""
@@ -35,6 +36,7 @@ CREATE TABLE file (id INTEGER PRIMARY KEY, path TEXT UNIQUE NOT NULL, size INTEG
 CREATE TABLE chunk (id INTEGER PRIMARY KEY, first_line INTEGER NOT NULL,
     last_line INTEGER NOT NULL, heading TEXT NOT NULL, text TEXT NOT NULL, digest TEXT NOT NULL,
     words TEXT NOT NULL, context TEXT NOT NULL);
+CREATE INDEX chunk_digest ON chunk (digest);
 CREATE TABLE size (n_chunks INTEGER NOT NULL, n_chars INTEGER NOT NULL);
 INSERT INTO size VALUES (0, 0);
 CREATE VIRTUAL TABLE fts USING fts5 (words, context, content='chunk', content_rowid='id',
@@ -48,6 +50,8 @@ _CANDIDATES = """SELECT id, words, context FROM chunk
 _CHUNKS = """SELECT chunk.id, path, first_line, last_line, heading, text, day, is_memory, is_log,
     digest FROM chunk JOIN file ON file.id = chunk.id >> ?
     WHERE chunk.id IN (SELECT value FROM json_each(?))"""
+_BY_DIGEST = """SELECT id, digest FROM chunk
+    WHERE digest IN (SELECT value FROM json_each(?)) ORDER BY id"""
 _ADD = """INSERT INTO fts (rowid, words, context)
     SELECT id, words, context FROM chunk WHERE id >= ? AND id < ?"""
 _DROP = """INSERT INTO fts (fts, rowid, words, context)
@@ -223,6 +227,16 @@ class MemoryIndex:
                 chunk_id, path, first_line, last_line, heading, text, day, is_memory, is_log, digest
             ) in rows
         }  # fmt: skip
+
+    def list_digests(self) -> dict[ChunkId, str]:
+        """Give the digest of each chunk's text, in the order of files and lines."""
+        rows = self._connection.execute("SELECT id, digest FROM chunk INDEXED BY chunk_digest")
+        return dict(sorted(cast(Iterable[tuple[int, str]], rows)))
+
+    def find_digests(self, digests: Iterable[str]) -> dict[ChunkId, str]:
+        """Find the chunks that have one of some texts."""
+        rows = self._connection.execute(_BY_DIGEST, (json.dumps(list(digests)),))
+        return dict(cast(Iterable[tuple[int, str]], rows))
 
     def _open(self) -> sqlite3.Connection:
         if self.path is not None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _PACKED = np.dtype("<f2")
-"""Half precision: a cosine differs by less than 0.001 (tests/store/test_vectors.py)."""
+"""Half precision: a cosine differs by less than 0.001 (tests/store/memory/test_vectors.py)."""
 
 
 class VectorTable:
