@@ -72,18 +72,21 @@ def search_memory(
     limit: int = DEFAULT_LIMIT,
     scope: Scope = "all",
     since: date | None = None,
-    by: Asker,
+    by: Asker | None,
     today: date,
+    is_by_words: bool = False,
 ) -> MemoryAnswer:
     """Search, and note in the journal what was handed out, unless nothing may be written.
 
     `since` leaves out what was written before that day, by the name of a log, else by its file.
+    `by` None is a question that is still typed: what answers it counts when it is chosen
+    (`app.memory.recalls`). With `is_by_words` no embedding endpoint is asked.
 
     Raises:
         StorageError: the state folder does not take the index.
     """
     query = query[:MAX_QUERY_CHARS]
-    near = memory.search_vectors(query)
+    near = VectorHits() if is_by_words else memory.search_vectors(query)
     with memory.use() as (index, origins, notes):
         if not index.size().n_chunks:
             return MemoryAnswer(results=(), note="; ".join([*notes, EMPTY]))
@@ -97,7 +100,7 @@ def search_memory(
         secrets = secrets_in((memory.workspace,), memory.places)
         results = tuple(_hit(chunks[chunk.chunk_id], chunk, origins, secrets) for chunk in kept)
         recalled = [(chunks[chunk.chunk_id].digest, round(chunk.score, 3)) for chunk in kept]
-    if recalled and memory.places.keeps_caches:
+    if recalled and by is not None and memory.places.keeps_caches:
         recall = Recall(day=today.isoformat(), by=by, query=hash_query(query), hits=tuple(recalled))
         try:
             record_recall(recall, memory.workspace, memory.places)

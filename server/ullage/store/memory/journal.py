@@ -38,6 +38,14 @@ def journal_path(workspace: Path, places: Places) -> Path:
     return memory_folder(workspace, places) / NAME
 
 
+def measure_journal(workspace: Path, places: Places) -> int:
+    """Give the size of a journal in bytes: another one says that something was added."""
+    try:
+        return journal_path(workspace, places).stat().st_size
+    except OSError:
+        return 0
+
+
 def read_journal(workspace: Path, places: Places) -> Journal:
     """Read a journal; what cannot be read is a problem, never an exception."""
     path = journal_path(workspace, places)
