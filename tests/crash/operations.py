@@ -8,6 +8,27 @@ from pathlib import Path
 
 from crash.checker import Expected, Seen, file_problems, transcript_problems
 from crash.checkpoint_operations import check_checkpoint, checkpoints_before, write_checkpoint
+from crash.memory_operations import (
+    accept,
+    change_before,
+    check_accepted,
+    check_first_lines,
+    check_first_look,
+    check_fold,
+    check_lines,
+    check_logged,
+    check_recall,
+    check_stored,
+    fold_before,
+    inbox_before,
+    journal_before,
+    look_first,
+    memory_before,
+    note_lines,
+    note_recall,
+    store_in_log,
+    store_item,
+)
 from crash.places import leave_alone, places_of
 from crash.state_operations import (
     bundle,
@@ -382,6 +403,38 @@ OPERATIONS = (
         name="flush of memory", run=flush, check=check_flushed, prepare=log_before, leaf=None
     ),
     Operation(name="flush into a new log", run=flush, check=check_begun, leaf=None),
+    Operation(
+        name="recall noted", run=note_recall, check=check_recall, prepare=journal_before, leaf=None
+    ),
+    Operation(
+        name="origins noted", run=note_lines, check=check_lines, prepare=journal_before, leaf=None
+    ),
+    Operation(name="journal of memory begun", run=note_lines, check=check_first_lines, leaf=None),
+    Operation(
+        name="journal of memory folded",
+        run=note_lines,
+        check=check_fold,
+        prepare=fold_before,
+        leaf=None,
+    ),
+    Operation(
+        name="memory seen first",
+        run=look_first,
+        check=check_first_look,
+        prepare=memory_before,
+        leaf=None,
+    ),
+    Operation(
+        name="change of memory accepted",
+        run=accept,
+        check=check_accepted,
+        prepare=change_before,
+        leaf=None,
+    ),
+    Operation(
+        name="item stored", run=store_item, check=check_stored, prepare=inbox_before, leaf=None
+    ),
+    Operation(name="item stored in the log", run=store_in_log, check=check_logged, leaf=None),
 )
 
 

@@ -25,7 +25,7 @@ def read_committed(workspace: Path, paths: Sequence[str], places: Places) -> dic
     or setting of the repository takes part.
     """
     names = [path for path in paths if "\n" not in path]
-    git = shutil.which("git", path=places.env.get("PATH"))
+    git = shutil.which("git", path=places.env.get("PATH", ""))
     # Windows looks into the current folder first, where a repository may bring a `git.exe`.
     if not names or git is None or Path(git).resolve().is_relative_to(workspace.resolve()):
         return {}

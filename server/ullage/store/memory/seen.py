@@ -99,8 +99,11 @@ def _list_names(folder: Path, prefix: str) -> Iterator[str]:
 
 
 def _is_linked(path: Path) -> bool:
-    # A junction of Windows is no link by its mode, but leads elsewhere.
-    return path.is_symlink() or path.resolve() != path
+    try:
+        # A junction of Windows is no link by its mode, but leads elsewhere.
+        return path.is_symlink() or path.resolve() != path
+    except (OSError, RuntimeError):
+        return True
 
 
 def _is_plain(path: Path) -> bool:

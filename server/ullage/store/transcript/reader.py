@@ -303,13 +303,13 @@ def read_bounded(path: Path, max_bytes: int) -> bytes:
     look_at(path)
     pieces: list[bytes] = []
     rest = max_bytes
-    with open_to_read(path) as file:
-        try:
+    try:
+        with open_to_read(path) as file:
             while rest > 0 and (piece := file.read(min(rest, BLOCK_BYTES))):
                 pieces.append(piece)
                 rest -= len(piece)
-        except OSError as error:
-            raise _unreadable(path, error) from None
+    except OSError as error:
+        raise _unreadable(path, error) from None
     return b"".join(pieces)
 
 
