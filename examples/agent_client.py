@@ -15,15 +15,8 @@ from typing import Self
 
 import msgspec
 
-from ullage.agent.protocol import (
-    CANCEL_REQUEST,
-    MAX_LINE_BYTES,
-    CancelRequest,
-    Method,
-    P,
-    R,
-    Wire,
-)
+from ullage.agent.protocol import CANCEL_REQUEST, CancelRequest
+from ullage.agent.wire import MAX_LINE_BYTES, Method, P, R, Wire
 
 REQUEST_TIMEOUT_S = 60.0
 """A compaction by a model may take longer: give it a timeout of its own (chosen)."""

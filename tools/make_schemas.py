@@ -5,7 +5,8 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.agent.protocol import METHODS, Method, Wire
+from ullage.agent.protocol import METHODS
+from ullage.agent.wire import Method, Wire
 from ullage.app.change.auto import AutoReport
 from ullage.app.change.checkpoint_report import (
     DiffReport,

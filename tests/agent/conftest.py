@@ -1,5 +1,6 @@
 """A workspace, a state folder, and the service in this process."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,5 +21,7 @@ def places(tmp_path: Path) -> Places:
 
 
 @pytest.fixture
-def service(places: Places) -> Service:
-    return Service(Sessions(places, lambda text, _: estimate(text)))
+def service(places: Places) -> Iterator[Service]:
+    sessions = Sessions(places, lambda text, _: estimate(text))
+    yield Service(sessions)
+    sessions.close_memories()

@@ -2,13 +2,15 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
 
 from ullage.agent import json_rpc, protocol
 from ullage.agent.methods import HANDLERS
-from ullage.agent.protocol import METHODS, Wire
+from ullage.agent.protocol import METHODS
+from ullage.agent.wire import ErrorKind, Method, Wire
 
 PAGE = (Path(__file__).parents[2] / "docs/agent-protocol.md").read_text("utf-8")
 
@@ -22,7 +24,7 @@ def fields_of(struct: type[Wire]) -> set[str]:
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_the_page_tells_every_field_of_a_method(method: protocol.Method[Wire, Wire]) -> None:
+def test_the_page_tells_every_field_of_a_method(method: Method[Wire, Wire]) -> None:
     section = re.search(rf"^## `{method.name}`\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
     assert section is not None
     told = set(re.findall(r"^\| `(\w+)` \|", section[1], re.MULTILINE))
@@ -30,8 +32,8 @@ def test_the_page_tells_every_field_of_a_method(method: protocol.Method[Wire, Wi
 
 
 def test_the_page_tells_every_action_event_and_error() -> None:
-    for name in ("TakenOrAsked", "ErrorKind"):
-        for shape in getattr(protocol, name).__args__:
+    for names in (protocol.TakenOrAsked, ErrorKind):
+        for shape in get_args(names):
             word = shape if isinstance(shape, str) else shape.__struct_config__.tag
             assert f"`{word}`" in PAGE, word
     source = Path(json_rpc.__file__).read_text("utf-8")
@@ -41,4 +43,4 @@ def test_the_page_tells_every_action_event_and_error() -> None:
 
 def test_the_page_speaks_of_nothing_that_is_not_there() -> None:
     known = {method.name for method in METHODS}
-    assert set(re.findall(r"context/\w+", PAGE)) <= known
+    assert set(re.findall(r"`((?:context|memory)/\w+)`", PAGE)) <= known

@@ -1,15 +1,18 @@
-"""What pi's and OpenClaw's extensions take the protocol for is what `agent/protocol.py` says."""
+"""What pi's and OpenClaw's extensions take the protocol for is what `ullage agent` says."""
 
 import inspect
 import re
 import types
+from datetime import date
 from importlib import resources
 from typing import Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 import pytest
 
-from ullage.agent import protocol
+from ullage.agent import memory_protocol, protocol
+from ullage.agent.wire import Wire
+from ullage.core.transcript.entries import JsonObject
 
 FOLDER = resources.files("ullage") / "data" / "agents" / "shared"
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
@@ -19,23 +22,27 @@ _FIELD = re.compile(r'^  "?([\w/]+)"?(\??): (.+);$', re.MULTILINE)
 NOT_CALLED = {"Overflow", "CompactPlan", "Overflowed", "CancelRequest", "Declined", "Closed"}
 """The extensions do not use `context/overflow`, nor look into an empty answer."""
 ONLY_TYPESCRIPT = {"Methods"}
-BASES = (protocol.Wire, protocol.WithMessages)
+BASES = (Wire, protocol.WithMessages, memory_protocol.OfWorkspace)
 
 
 def script() -> str:
     return _COMMENT.sub("", (FOLDER / "protocol.ts").read_text("utf-8"))
 
 
-def python_types() -> dict[str, type[protocol.Wire]]:
-    found = inspect.getmembers(
-        protocol, lambda value: inspect.isclass(value) and issubclass(value, protocol.Wire)
-    )
+def python_types() -> dict[str, type[Wire]]:
+    found = [
+        shape
+        for module in (protocol, memory_protocol)
+        for shape in inspect.getmembers(
+            module, lambda value: inspect.isclass(value) and issubclass(value, Wire)
+        )
+    ]
     return {name: cls for name, cls in found if cls not in BASES}
 
 
 def in_typescript(hint: object) -> set[str]:
     """Write a type of Python as the members of a union of TypeScript."""
-    if hint == protocol.JsonObject:
+    if hint == JsonObject:
         return {"object"}
     if get_origin(hint) in (Union, types.UnionType):
         return set().union(*(in_typescript(part) for part in get_args(hint)))
@@ -53,6 +60,7 @@ def in_typescript(hint: object) -> set[str]:
         float: "number",
         bool: "boolean",
         object: "unknown",
+        date: "string",
         type(None): "null",
     }
     return {names.get(hint, getattr(hint, "__name__", "?"))}
@@ -67,7 +75,7 @@ def read_typescript(text: str) -> set[str]:
     return {part.strip() for part in text.split("|")}
 
 
-def fields_of(cls: type[protocol.Wire]) -> dict[str, tuple[bool, set[str]]]:
+def fields_of(cls: type[Wire]) -> dict[str, tuple[bool, set[str]]]:
     """Give each field's name on the wire, whether it may be left out, and its type."""
     hints = get_type_hints(cls)
     found = {
@@ -101,8 +109,8 @@ def test_a_message_has_the_same_fields_of_the_same_types(name: str) -> None:
 def test_each_method_takes_and_gives_what_it_does_here() -> None:
     body = dict(_INTERFACE.findall(script()))["Methods"]
     methods = {method.name: method for method in protocol.METHODS}
-    found = re.findall(r'"(context/\w+)": \[(.+), (\w+)\];', body)
-    assert len(found) == len(re.findall("context/", body))
+    found = re.findall(r'"(\w+/\w+)": \[(.+), (\w+)\];', body)
+    assert len(found) == body.count('": [')
     for name, params, result in found:
         method = methods[name]
         is_bare = [field.name for field in msgspec.structs.fields(method.params)] == ["session"]

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, cast
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ullage.agent.protocol import ErrorKind, P, Wire
+from ullage.agent.wire import ErrorKind, P, Wire
 from ullage.core.transcript.entries import JsonObject
 from ullage.formats.json_line import decode_any
 

@@ -9,10 +9,11 @@ from typing import TypeAlias, assert_never
 
 from msgspec.structs import replace
 
-from ullage.agent import protocol
+from ullage.agent import memory_protocol, protocol
 from ullage.agent.json_rpc import Failure, read_params
-from ullage.agent.protocol import P, R
+from ullage.agent.memory import search_memory
 from ullage.agent.sessions import Sessions, close_session, open_session, resume_session
+from ullage.agent.wire import Method, P, R, Wire
 from ullage.app.change.auto import put_off_layer
 from ullage.app.change.compact import Request
 from ullage.app.checkpoint.capture import capture
@@ -36,7 +37,7 @@ from ullage.core.checkpoint.captured import Event, ToolEvent, events_of
 from ullage.core.transcript.entries import JsonObject
 from ullage.formats.json_line import compact_json
 
-Handler: TypeAlias = Callable[[Sessions, object], Awaitable[protocol.Wire]]
+Handler: TypeAlias = Callable[[Sessions, object], Awaitable[Wire]]
 """Takes the params as they came."""
 
 
@@ -129,9 +130,9 @@ async def overflow(sessions: Sessions, params: protocol.Overflow) -> protocol.Ov
 
 
 def _bind(
-    method: protocol.Method[P, R], answer: Callable[[Sessions, P], Awaitable[R]]
+    method: Method[P, R], answer: Callable[[Sessions, P], Awaitable[R]]
 ) -> tuple[str, Handler]:
-    async def handle(sessions: Sessions, params: object) -> protocol.Wire:
+    async def handle(sessions: Sessions, params: object) -> Wire:
         return await answer(sessions, read_params(params, method.params))
 
     return method.name, handle
@@ -147,6 +148,7 @@ HANDLERS: dict[str, Handler] = dict(
         _bind(protocol.OVERFLOW, overflow),
         _bind(protocol.RESUME, resume_session),
         _bind(protocol.CLOSE, close_session),
+        _bind(memory_protocol.SEARCH, search_memory),
     ]
 )
 

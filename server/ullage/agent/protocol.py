@@ -5,10 +5,12 @@ and `docs/agent-protocol.md` is checked against it. Names go over the wire in ca
 keys are ignored, so that either side may be newer.
 """
 
-from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
+from ullage.agent.memory_protocol import MEMORY_METHODS
+from ullage.agent.wire import Method, Wire
 from ullage.core.gauge.gauge import Layer, UsedSource
 from ullage.core.gauge.window import WindowSource
 from ullage.core.transcript.entries import JsonObject, MessageFormat
@@ -16,24 +18,6 @@ from ullage.core.transcript.entries import JsonObject, MessageFormat
 PROTOCOL_VERSION = 1
 """Raised when a field changes its meaning or goes; new fields and methods do not raise it."""
 
-ErrorKind: TypeAlias = Literal[
-    "not_open",
-    "bad_messages",
-    "read_only",
-    "nothing_to_compact",
-    "refused",
-    "unreadable",
-    "storage",
-    "model",
-    "fault",
-]
-"""`not_open`: no such session handle; `bad_messages`: indexes, ids or the format do not fit;
-`read_only`: the session must not be changed; `nothing_to_compact`: nothing would be gained;
-`refused`, `unreadable`, `storage`, `model`: as the command line's exit codes 4, 3, 5 and 6;
-`fault`: a fault of Ullage."""
-
-MAX_LINE_BYTES = 64 * 1024 * 1024
-"""More is no message but a broken stream (docs/safety.md, "Streams and processes")."""
 MAX_TOKENS = 1_000_000_000
 MAX_COMPACTIONS = 10_000
 MAX_MESSAGES = 100_000
@@ -43,10 +27,6 @@ Tokens: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_TOKENS)]
 NCompactions: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_COMPACTIONS)]
 Name: TypeAlias = Annotated[str, msgspec.Meta(max_length=200)]
 Messages: TypeAlias = Annotated[list[JsonObject], msgspec.Meta(max_length=MAX_MESSAGES)]
-
-
-class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Base of everything that goes over the wire."""
 
 
 class Open(Wire, frozen=True, kw_only=True):
@@ -393,16 +373,6 @@ class CancelRequest(Wire, frozen=True, kw_only=True):
     id: int | str
 
 
-P = TypeVar("P", bound=Wire)
-R = TypeVar("R", bound=Wire)
-
-
-class Method(msgspec.Struct, Generic[P, R], frozen=True, kw_only=True):
-    name: str
-    params: type[P]
-    result: type[R]
-
-
 OPEN = Method(name="context/open", params=Open, result=Opened)
 EVENT = Method(name="context/event", params=Capture, result=Captured)
 PREPARE = Method(name="context/prepare", params=Prepare, result=Prepared)
@@ -412,8 +382,9 @@ OVERFLOW = Method(name="context/overflow", params=Overflow, result=Overflowed)
 RESUME = Method(name="context/resume", params=Resume, result=Resumed)
 CLOSE = Method(name="context/close", params=Close, result=Closed)
 
-METHODS = (OPEN, EVENT, PREPARE, DECLINE, COMPACT, OVERFLOW, RESUME, CLOSE)
-"""In the order of a session's life; the doc of each is that of its params."""
+METHODS = (OPEN, EVENT, PREPARE, DECLINE, COMPACT, OVERFLOW, RESUME, CLOSE, *MEMORY_METHODS)
+"""In the order of a session's life, then those that need none; the doc of each is that of its
+params."""
 
 CANCEL_REQUEST = "$/cancelRequest"
 """The one notification that is no method; its params are `CancelRequest`."""

@@ -18,8 +18,9 @@ import msgspec
 
 from ullage.agent import json_rpc
 from ullage.agent.methods import HANDLERS
-from ullage.agent.protocol import CANCEL_REQUEST, MAX_LINE_BYTES, CancelRequest, ErrorKind
+from ullage.agent.protocol import CANCEL_REQUEST, CancelRequest
 from ullage.agent.sessions import Sessions
+from ullage.agent.wire import MAX_LINE_BYTES, ErrorKind
 from ullage.core.secrets.scan import mask
 from ullage.errors import InputError, ModelError, Refused, StorageError, UllageError, describe_fault
 from ullage.store.files.places import current_places
@@ -71,6 +72,7 @@ class Server:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.to_thread(self._sessions.close_memories)
 
     def _begin_request(self, incoming: json_rpc.Incoming, request_id: json_rpc.RequestId) -> None:
         if request_id in self._running:

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -27,6 +28,9 @@ from ullage.store.files.places import Places
 from ullage.store.gauge.token_counts import CountText
 from ullage.store.gauge.tokenizer import count_tokens
 
+if TYPE_CHECKING:
+    from ullage.app.memory.open_memories import OpenMemories
+
 log = logging.getLogger(__name__)
 
 
@@ -46,11 +50,15 @@ class OpenSession:
 
 
 class Sessions:
-    """The sessions that are open: one request at a time in each, in order."""
+    """The sessions that are open: one request at a time in each, in order. And the memories."""
 
     def __init__(self, places: Places, count_text: CountText = count_tokens) -> None:
         self.places = places
         self.count_text = count_text
+        self.memory_turn = asyncio.Lock()
+        """Held by one question at a time: no other request waits for a thread because of an index
+        that is built."""
+        self._memories: OpenMemories | None = None
         self._open: dict[str, OpenSession] = {}
         self._numbers = count(1)
 
@@ -72,10 +80,32 @@ class Sessions:
                 if handle in self._open:
                     yield session
                     return
-        raise Failure("not_open", "no session is open by this handle: call context/open first")
+        raise _not_open()
+
+    def find(self, handle: str) -> RuntimeSession:
+        """Give a session as it was opened, without waiting for its turn.
+
+        Raises:
+            RpcError: there is no such session any more.
+        """
+        if handle not in self._open:
+            raise _not_open()
+        return self._open[handle].runtime
 
     def close(self, handle: str) -> None:
         self._open.pop(handle, None)
+
+    def memories(self) -> "OpenMemories":
+        """Give the memories that are open; who asks for none does not pay for what they need."""
+        if self._memories is None:
+            from ullage.app.memory.open_memories import OpenMemories
+
+            self._memories = OpenMemories(self.places)
+        return self._memories
+
+    def close_memories(self) -> None:
+        if self._memories is not None:
+            self._memories.close()
 
 
 async def open_session(sessions: Sessions, params: protocol.Open) -> protocol.Opened:
@@ -139,11 +169,9 @@ def _read_info(params: protocol.Open) -> RuntimeInfo:
     session_id = params.session_id or params.session_key
     if not session_id or not params.agent:
         raise _refuse("agent, and sessionId or sessionKey: one of them is missing or empty")
-    if "\0" in params.cwd or "\0" in (params.session_file or ""):
-        raise _refuse("cwd and sessionFile: a path has no character 0")
-    cwd = Path(params.cwd)
-    if not cwd.is_absolute():
-        raise _refuse("cwd: give an absolute path")
+    cwd = read_folder(params.cwd)
+    if "\0" in (params.session_file or ""):
+        raise _refuse("sessionFile: a path has no character 0")
     return RuntimeInfo(
         name=params.agent,
         agent=None if agent is None else agent.agent,
@@ -160,6 +188,22 @@ def _read_info(params: protocol.Open) -> RuntimeInfo:
         is_read_only=params.is_read_only,
         can_take_turn=params.can_take_turn,
     )
+
+
+def read_folder(cwd: str) -> Path:
+    """Take the path of a workspace.
+
+    Raises:
+        RpcError: it is not one that is absolute.
+    """
+    path = Path(cwd)
+    if "\0" in cwd or not path.is_absolute():
+        raise _refuse("cwd: give an absolute path, without a character 0")
+    return path
+
+
+def _not_open() -> Failure:
+    return Failure("not_open", "no session is open by this handle: call context/open first")
 
 
 def _refuse(problem: str) -> RpcError:

@@ -12,7 +12,6 @@ from ullage.core.memory.origin import KnownOrigins
 from ullage.core.memory.vector_weight import VectorHits
 from ullage.errors import StateBusy
 from ullage.store.files.places import Places
-from ullage.store.files.watch import FolderWatch
 from ullage.store.memory.daily_log import FOLDER, MEMORY
 from ullage.store.memory.index import MemoryIndex, SourceFile
 from ullage.store.memory.journal import read_journal
@@ -21,6 +20,7 @@ from ullage.store.memory.places import memory_folder
 
 if TYPE_CHECKING:
     from ullage.app.memory.vector_search import VectorSearch
+    from ullage.store.files.watch import FolderWatch
 
 INDEX = "index.db"
 MAX_WATCHED = 2_000
@@ -73,7 +73,7 @@ class OpenMemory:
         self._hot: list[int] = []
         self._catching_up: threading.Thread | None = None
         self._vectors: VectorSearch | None = None
-        self._watch = FolderWatch(self._notice) if is_watching else None
+        self._watch = self._begin_watching() if is_watching else None
 
     def close(self) -> None:
         """Stop watching, and wait for an index that is being brought up to date."""
@@ -131,6 +131,12 @@ class OpenMemory:
             StorageError: the state folder does not take it.
         """
         return MemoryIndex(self.folder / INDEX if self.places.keeps_caches else None)
+
+    def _begin_watching(self) -> "FolderWatch":
+        # What notices need is imported by processes that go on alone.
+        from ullage.store.files.watch import FolderWatch
+
+        return FolderWatch(self._notice)
 
     def _notice(self, path: Path) -> None:
         if path.suffix in (".md", ".markdown", ""):

@@ -3,18 +3,24 @@
 from collections.abc import Sequence
 from datetime import date
 from functools import lru_cache
-from typing import Literal, TypeAlias
 
 import msgspec
 
 from ullage.app.memory.open_memory import OpenMemory
 from ullage.app.sessions.secrets import secrets_in
+from ullage.core.memory.answer import (
+    DEFAULT_LIMIT,
+    MAX_LIMIT,
+    MAX_QUERY_CHARS,
+    MemoryAnswer,
+    MemoryHit,
+    Scope,
+)
 from ullage.core.memory.journal import Asker, Recall, hash_query
-from ullage.core.memory.origin import KnownOrigins, Origin
+from ullage.core.memory.origin import KnownOrigins
 from ullage.core.memory.quoted import quote_memory
 from ullage.core.memory.ranking import (
     N_RERANKED,
-    FoundBy,
     Ranked,
     add_vectors,
     choose_gathering,
@@ -31,38 +37,8 @@ from ullage.errors import StorageError
 from ullage.store.memory.index import IndexedChunk, MemoryIndex
 from ullage.store.memory.journal import record_recall
 
-Scope: TypeAlias = Literal["all", "memory", "documents"]
-"""Where to search: `MEMORY.md` and `memory/`, the workspace's other Markdown, or both."""
-DEFAULT_LIMIT = 6
-MAX_LIMIT = 50
-MAX_QUERY_CHARS = 2_000
 NOTHING = "nothing found: memory holds no answer to this"
 EMPTY = "there is no memory yet: no Markdown stands in this workspace"
-
-
-class MemoryHit(msgspec.Struct, frozen=True, kw_only=True):
-    """A chunk that answers a question; all of its text is quoted data."""
-
-    path: str
-    """Relative to the workspace, with `/`."""
-    first_line: int
-    """From 1, as `last_line`."""
-    last_line: int
-    heading: str
-    """The headings above it, such as `Decisions › Storage`."""
-    text: str
-    origin: Origin
-    score: float
-    """From 0 to 1."""
-    by: FoundBy
-    """What found it."""
-
-
-class MemoryAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    results: tuple[MemoryHit, ...]
-    """Best first; empty where nothing answers."""
-    note: str | None = None
-    """What the asker should know of the answer, in words."""
 
 
 def search_memory(

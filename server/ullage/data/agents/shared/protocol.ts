@@ -1,7 +1,7 @@
 /**
  * What `ullage agent` and its callers say to each other, as far as they use it.
  *
- * `ullage/agent/protocol.py` declares it; `tests/agent/test_protocol_mirror.py` holds both equal.
+ * `ullage/agent/protocol.py` and `memory_protocol.py` declare it; `tests/agent/test_protocol_mirror.py` holds both equal.
  */
 
 export const PROTOCOL_VERSION = 1;
@@ -217,6 +217,33 @@ export interface Close {
   session: string;
 }
 
+export interface SearchMemory {
+  cwd: string;
+  session?: string | null;
+  query: string;
+  limit?: number;
+  scope?: "all" | "memory" | "documents";
+  since?: string | null;
+  by?: "user" | "agent" | "ullage";
+}
+
+export interface MemoryHit {
+  path: string;
+  firstLine: number;
+  lastLine: number;
+  heading: string;
+  text: string;
+  origin: "user" | "agent" | "file" | "tool" | "web" | "unknown";
+  score: number;
+  by: "words" | "vectors" | "both";
+}
+
+export interface MemoryFound {
+  results: MemoryHit[];
+  note: string | null;
+  text: string;
+}
+
 /** The methods that we call, with what they take beside the session's handle, and what they give. */
 export interface Methods {
   "context/event": [Omit<Capture, "session">, Captured];
@@ -225,4 +252,5 @@ export interface Methods {
   "context/compact": [Omit<Compact, "session">, Compacted];
   "context/resume": [object, Resumed];
   "context/close": [object, object];
+  "memory/search": [Omit<SearchMemory, "session">, MemoryFound];
 }
