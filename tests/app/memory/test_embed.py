@@ -2,11 +2,12 @@
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from contextlib import closing
 from datetime import date
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from embedding_server import MODEL, ROWS, answered, embed_asked, texts_of, vector_of
@@ -15,7 +16,7 @@ from model_session import PASSWORD
 from ullage.app.memory.embed import EmbedPlan, EmbedResult, make_vectors, plan_vectors
 from ullage.app.memory.embedder import open_vectors
 from ullage.app.memory.open_memory import OpenMemory
-from ullage.app.memory.search import MemoryAnswer, search_memory
+from ullage.app.memory.search import MemoryAnswer, rank_chunks, search_memory
 from ullage.app.memory.vector_search import VectorSearch
 from ullage.core.config.settings import EmbeddingSettings
 from ullage.core.memory.chunks import chunk_digest
@@ -37,6 +38,10 @@ PAGE = "# Notes\n\n" + "\n".join(
 )
 N_TEXTS = 90
 TODAY = date(2026, 11, 23)
+
+
+def no_new(_: Container[str]) -> dict[str, str]:
+    return {}
 
 
 class Memory:
@@ -77,7 +82,7 @@ class Memory:
             return await make_vectors(self.plan(), memory, report)
 
     async def search(self, query: str) -> VectorHits:
-        return await self.searching().search(query)
+        return await self.searching().search(query, no_new)
 
     def searching(self) -> VectorSearch:
         return VectorSearch(self.settings, self.places, self.folder)
@@ -273,9 +278,9 @@ def test_an_endpoint_that_failed_is_left_alone_for_a_while(memory: Memory) -> No
             server.replies = (error_reply(500),)
             server.asked.clear()
             searching = memory.searching()
-            first = await searching.search("wine")
+            first = await searching.search("wine", no_new)
             assert "HTTP 500" in (first.note or "")
-            assert await searching.search("harbor") == first
+            assert await searching.search("harbor", no_new) == first
             assert len(server.asked) == 1
 
     run_virtual(main)
@@ -351,6 +356,42 @@ def test_damaged_vectors_are_told_once_and_words_answer(memory: Memory) -> None:
             assert "not embedded yet" in ((await memory.search("wine")).note or "")
 
     run_virtual(main)
+
+
+async def test_what_is_new_is_embedded_along_with_a_question(memory: Memory) -> None:
+    def search(query: str) -> MemoryAnswer:
+        with closing(memory.open()) as opened:
+            return search_memory(opened, query, by="user", today=TODAY)
+
+    async with served(ModelServer(embed_asked)) as server:
+        await memory.at(server).embed()
+        memory.write(f"{PAGE}\n- a pelican was seen\n- two pelicans were seen")
+        server.asked.clear()
+        answer = await asyncio.to_thread(search, "pelican")
+        assert {"- a pelican was seen", "- two pelicans were seen"} >= {answer.results[0].text}
+        (asked,) = server.asked
+        assert sorted(texts_of(asked)[1:]) == ["- a pelican was seen", "- two pelicans were seen"]
+        assert memory.plan().digests == ()
+        await asyncio.to_thread(search, "pelican")
+        assert texts_of(server.asked[-1]) == ["pelican"]
+
+
+async def test_what_has_no_vector_yet_counts_by_its_words(memory: Memory) -> None:
+    """Today's log would come last wherever vectors count more than words."""
+    async with served(ModelServer(embed_asked)) as server:
+        await memory.at(server).embed()
+        server.asked.clear()
+        fresh = "- wine 7 of the harbor was sold today"
+        memory.write(f"{PAGE}\n{fresh}")
+        with closing(memory.open()) as opened:
+            near = await VectorSearch(memory.settings, memory.places, memory.folder).search(
+                "the wine of the harbor sold today", no_new
+            )
+            near = msgspec.structs.replace(near, weight=0.7)
+            with opened.use() as (index, _, _):
+                ranked = rank_chunks(index, "the wine of the harbor sold today", near)
+                (first,) = index.read_chunks([ranked[0].chunk_id]).values()
+        assert (first.text, ranked[0].by) == (fresh, "words")
 
 
 async def test_a_search_gives_what_words_and_vectors_find(memory: Memory) -> None:

@@ -52,6 +52,11 @@ def test_lists_that_are_empty_equal_or_negative_are_fused_too(
     assert fuse_scores(words, vectors, weight) == pytest.approx(expected)
 
 
+def test_what_has_no_vector_yet_counts_by_its_words_alone() -> None:
+    fused = fuse_scores({"new": 4.0, "old": 2.0}, {"old": 0.9, "far": 0.1}, 0.7, {"new"})
+    assert fused == pytest.approx({"new": 1.0, "old": 0.85, "far": 0.0})
+
+
 SCORES = st.dictionaries(
     st.sampled_from(CHUNKS[:12]), st.floats(-1e6, 1e6, allow_subnormal=False), max_size=12
 )

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Container, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +33,12 @@ MANY_FILES = 500
 """So many changed files are indexed beside, while searches go on with what there is (chosen: half
 a second).
 """
+MAX_NEW = 16
+"""Chunks that are embedded along with a question: a model on this machine has a second for them
+(chosen).
+"""
+N_LOOKED_AT = 500
+"""Of the chunks indexed last, for which a search looks whether they have a vector (chosen)."""
 REBUILT = "the index was damaged or of another version, and was built again"
 BEHIND = "files changed, and the index is being brought up to date: this answer is of before"
 BUSY = "another Ullage brings the index up to date: this answer is of before"
@@ -95,7 +101,16 @@ class OpenMemory:
 
         if self._vectors is None:
             self._vectors = VectorSearch(self.embeddings, self.places, self.folder)
-        return asyncio.run(self._vectors.search(query))
+        return asyncio.run(self._vectors.search(query, self._list_new))
+
+    def _list_new(self, known: Container[str]) -> dict[str, str]:
+        """Give texts of the files indexed last that are not among known ones, by their digests."""
+        with self._lock:
+            self._refresh()
+            newest = self._index.newest_digests(N_LOOKED_AT)
+            new = [at for at, digest in newest.items() if digest not in known][:MAX_NEW]
+            chunks = self._index.read_chunks(new)
+        return {chunk.digest: chunk.text for chunk in chunks.values()}
 
     @contextmanager
     def use(self) -> Generator[tuple[MemoryIndex, KnownOrigins, list[str]]]:

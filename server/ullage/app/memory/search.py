@@ -103,7 +103,9 @@ def rank_chunks(index: MemoryIndex, query: str, near: VectorHits) -> list[Ranked
     nearest = sorted(cosines, key=lambda at: -cosines[at])[:N_CANDIDATES]
     if not ranked and (not nearest or cosines[nearest[0]] < near.close_score):
         return []
-    return add_vectors(ranked, {at: cosines[at] for at in nearest}, near.weight)
+    chunks = index.read_chunks([chunk.chunk_id for chunk in ranked])
+    new = {at for at, chunk in chunks.items() if chunk.digest not in near.embedded}
+    return add_vectors(ranked, {at: cosines[at] for at in nearest}, near.weight, new)
 
 
 def _choose(

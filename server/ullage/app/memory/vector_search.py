@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
@@ -23,6 +24,8 @@ REST_S = 60.0
 """How long an endpoint that failed is not asked again (chosen)."""
 N_NEAREST = 4 * N_CANDIDATES
 """Some may be of texts that are gone (chosen)."""
+ListNew: TypeAlias = Callable[[Container[str]], Mapping[str, str]]
+"""Takes the digests that have a vector, and gives some texts that have none, by theirs."""
 
 
 class VectorSearch:
@@ -35,13 +38,16 @@ class VectorSearch:
         self._embedder: Embedder | None = None
         self._failure: tuple[float, str] = (0.0, "")
 
-    async def search(self, query: str) -> VectorHits:
-        """Find the chunks near to a question; whatever goes wrong is a note."""
+    async def search(self, query: str, list_new: ListNew) -> VectorHits:
+        """Find the chunks near to a question; whatever goes wrong is a note.
+
+        New chunks, a few, are embedded along with it, so that vectors follow the files.
+        """
         rests_until, note = self._failure
         if time.monotonic() < rests_until:
             return VectorHits(note=note)
         try:
-            return await self._search(query)
+            return await self._search(query, list_new)
         except ModelError as error:
             note = f"searched by words alone: {error}"
             self._failure = (time.monotonic() + REST_S, note)
@@ -49,7 +55,7 @@ class VectorSearch:
         except (EndpointRefused, StorageError) as error:
             return VectorHits(note=f"searched by words alone: {error}")
 
-    async def _search(self, query: str) -> VectorHits:
+    async def _search(self, query: str, list_new: ListNew) -> VectorHits:
         embedder = self._embedder
         if embedder is None:
             # A keyring may take its time.
@@ -72,24 +78,33 @@ class VectorSearch:
             )
         if not space.weight:
             return VectorHits(note=note)
-        vector = await self._embed(query, embedder, space)
         table = await asyncio.to_thread(self._store.load, space)
+        new: Mapping[str, str] = {}
+        if note is None and self._places.keeps_caches:
+            new = await asyncio.to_thread(list_new, table.digests)
+        vector, *others = await self._embed((query, *new.values()), embedder, space)
+        if others:
+            vectors = dict(zip(new, others, strict=True))
+            await asyncio.to_thread(self._store.put, space, vectors)
         return VectorHits(
             cosines=await asyncio.to_thread(table.nearest, vector, N_NEAREST),
+            embedded=table.digests,
             weight=space.weight,
             close_score=space.close_score,
             note=note,
         )
 
-    async def _embed(self, query: str, embedder: Embedder, space: VectorSpace) -> Sequence[float]:
-        """Embed a question as the chunks of a space were."""
+    async def _embed(
+        self, texts: Sequence[str], embedder: Embedder, space: VectorSpace
+    ) -> list[Sequence[float]]:
+        """Embed a batch as the chunks of a space were."""
         vectors: list[Sequence[float]] = []
 
         async def take(batch: EmbeddedBatch, _: TokenSpending) -> None:
             vectors.extend(batch.vectors)
 
         await embed(
-            (query,),
+            texts,
             msgspec.structs.replace(embedder.endpoint, model=space.model),
             take=take,
             dimensions=space.dimensions,
@@ -97,4 +112,4 @@ class VectorSearch:
             known_secrets=embedder.known_secrets,
             limits=QUERY_LIMITS,
         )
-        return vectors[0]
+        return vectors

@@ -7,7 +7,7 @@ docs/design/memory.md, "Search".
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import date
 from itertools import pairwise
 from operator import itemgetter
@@ -189,13 +189,16 @@ def has_answer(question: Question, ranked: Sequence[Ranked]) -> bool:
 
 
 def add_vectors(
-    ranked: Sequence[Ranked], cosines: Mapping[ChunkId, float], weight: float
+    ranked: Sequence[Ranked],
+    cosines: Mapping[ChunkId, float],
+    weight: float,
+    without_vector: Container[ChunkId],
 ) -> list[Ranked]:
     """Add the chunks that are near to a question by their vectors; scores are on one scale then."""
     by_words = {chunk.chunk_id: chunk for chunk in ranked}
     scores = {chunk.chunk_id: chunk.score for chunk in ranked}
     joined: list[Ranked] = []
-    for chunk_id, score in fuse_scores(scores, cosines, weight).items():
+    for chunk_id, score in fuse_scores(scores, cosines, weight, without_vector).items():
         chunk = by_words.get(chunk_id)
         if chunk is None:
             joined.append(Ranked(chunk_id=chunk_id, score=score, by="vectors"))

@@ -4,7 +4,7 @@ Fixed weights cost recall wherever the vectors are worse than the words. How muc
 self-test leaves of that, is measured by `benchmarks/memory/vectors.py`.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Container, Mapping
 from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -47,6 +47,8 @@ class VectorHits(msgspec.Struct, frozen=True, kw_only=True):
 
     cosines: Scores = {}
     """Best first; of texts that may be gone, too."""
+    embedded: Container[str] = ()
+    """All texts that have a vector."""
     weight: float = 0.0
     """What they count beside words."""
     close_score: float = 1.0
@@ -56,21 +58,28 @@ class VectorHits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def fuse_scores(
-    words: Mapping[T, float], vectors: Mapping[T, float], weight: float
+    words: Mapping[T, float],
+    vectors: Mapping[T, float],
+    weight: float,
+    without_vector: Container[T] = (),
 ) -> dict[T, float]:
     """Fuse the scores of both sides, best first, from 0 to 1.
 
     Words begin at nothing in common. Cosines begin anywhere, as most models put all texts into one
-    direction: those of vectors count from the least of the list on.
+    direction: those of vectors count from the least of the list on. What has no vector yet counts
+    by its words alone, or all that is new would come last.
     """
-    floor = min(vectors.values(), default=0.0) if weight else 0.0
-    fused: dict[T, float] = {}
-    for scores, least, share in ((words, 0.0, 1 - weight), (vectors, floor, weight)):
-        top = max(scores.values(), default=least) - least
-        if top <= 0 or not share:
-            continue
-        for digest, score in scores.items():
-            fused[digest] = fused.get(digest, 0.0) + share * max(score - least, 0.0) / top
+    top = max(words.values(), default=0.0)
+    fused = {
+        key: (1.0 if key in without_vector else 1 - weight) * max(score, 0.0) / top
+        for key, score in words.items()
+        if top > 0
+    }
+    floor = min(vectors.values(), default=0.0)
+    span = max(vectors.values(), default=0.0) - floor
+    if weight and span > 0:
+        for key, score in vectors.items():
+            fused[key] = fused.get(key, 0.0) + weight * (score - floor) / span
     return dict(sorted(fused.items(), key=lambda pair: -pair[1]))
 
 

@@ -233,6 +233,13 @@ class MemoryIndex:
         rows = self._connection.execute("SELECT id, digest FROM chunk INDEXED BY chunk_digest")
         return dict(sorted(cast(Iterable[tuple[int, str]], rows)))
 
+    def newest_digests(self, limit: int) -> dict[ChunkId, str]:
+        """Give the digests of the chunks of the files that were indexed last."""
+        rows = self._connection.execute(
+            "SELECT id, digest FROM chunk ORDER BY id DESC LIMIT ?", (limit,)
+        )
+        return dict(cast(Iterable[tuple[int, str]], rows))
+
     def find_digests(self, digests: Iterable[str]) -> dict[ChunkId, str]:
         """Find the chunks that have one of some texts."""
         rows = self._connection.execute(_BY_DIGEST, (json.dumps(list(digests)),))

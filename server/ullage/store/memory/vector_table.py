@@ -1,7 +1,7 @@
 """Vectors in memory, packed for the disk and compared: all that NumPy, an extra, is needed for."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import cast
 
 import numpy as np
@@ -19,6 +19,10 @@ class VectorTable:
         self._places = {digest: place for place, digest in enumerate(digests)}
         shape = (len(digests), n_dimensions)
         self._matrix = np.frombuffer(packed, _PACKED).reshape(shape).astype(np.float32)
+
+    @property
+    def digests(self) -> Container[str]:
+        return self._places
 
     def nearest(self, vector: Sequence[float], limit: int) -> dict[str, float]:
         """Give the cosines of the chunks nearest to a vector, best first."""
