@@ -32,7 +32,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ullage.app.memory.search import rank_chunks
+from ullage.app.memory.search import MAX_LIMIT, rank_chunks
 from ullage.app.memory.self_test import SelfTest
 from ullage.core.memory.ranking import ChunkId
 from ullage.core.memory.vector_weight import N_CANDIDATES, START_WEIGHT, VectorHits
@@ -130,7 +130,7 @@ def judge(
 
 
 def search(index: MemoryIndex, asked: Question, near: VectorHits) -> list[ChunkId]:
-    return [chunk.chunk_id for chunk in rank_chunks(index, asked.text, near)]
+    return [chunk.chunk_id for chunk in rank_chunks(index, asked.text, near, MAX_LIMIT)]
 
 
 def recall(answers: list[list[ChunkId]], questions: list[Question]) -> float:

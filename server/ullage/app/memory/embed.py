@@ -75,7 +75,7 @@ def plan_vectors(memory: OpenMemory) -> EmbedPlan | None:
         return None
     if not memory.places.keeps_caches:
         raise StorageError("nothing may be written, vectors neither: memory is not embedded")
-    with memory.use() as (index, _, _):
+    with memory.use() as (index, _):
         return _plan(embedder, index, memory)
 
 

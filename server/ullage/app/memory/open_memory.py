@@ -5,8 +5,10 @@ import time
 from collections.abc import Container, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
+from ullage.app.sessions.secrets import secrets_in
 from ullage.core.config.settings import EmbeddingSettings
 from ullage.core.memory.origin import KnownOrigins
 from ullage.core.memory.vector_weight import VectorHits
@@ -15,7 +17,13 @@ from ullage.store.files.places import Places
 from ullage.store.memory.daily_log import FOLDER, MEMORY
 from ullage.store.memory.index import MemoryIndex, SourceFile
 from ullage.store.memory.journal import read_journal
-from ullage.store.memory.pages import Pages, list_pages, read_page
+from ullage.store.memory.pages import (
+    SUFFIXES,
+    find_page,
+    list_memory_names,
+    list_pages,
+    read_page,
+)
 from ullage.store.memory.places import memory_folder
 
 if TYPE_CHECKING:
@@ -71,12 +79,18 @@ class OpenMemory:
         self._lock = threading.RLock()
         self._index = self.open_index()
         self._notes = [REBUILT] if self._index.was_rebuilt else []
-        self._origins: KnownOrigins | None = None
+        self.origins = KnownOrigins(lines={}, is_begun=False)
+        """What is known of the lines of memory."""
+        self.secrets: tuple[str, ...] = ()
+        """Values that are never handed out, longest first."""
         self._is_complete = True
         self._looked_at = 0.0
         self._is_dirty = threading.Event()
         self._is_dirty.set()
-        self._hot: list[int] = []
+        self._changed: SimpleQueue[Path] = SimpleQueue()
+        self._folders: frozenset[Path] = frozenset()
+        self._paths: set[str] = set()
+        self._hot: dict[str, int] = {}
         self._catching_up: threading.Thread | None = None
         self._vectors: VectorSearch | None = None
         self._watch = self._begin_watching() if is_watching else None
@@ -113,8 +127,10 @@ class OpenMemory:
         return {chunk.digest: chunk.text for chunk in chunks.values()}
 
     @contextmanager
-    def use(self) -> Generator[tuple[MemoryIndex, KnownOrigins, list[str]]]:
-        """Give the index as the files are now, what is known of their lines, and notes once.
+    def use(self) -> Generator[tuple[MemoryIndex, list[str]]]:
+        """Give the index as the files are now, and what the asker should know, in words.
+
+        Meanwhile `origins` and `secrets` are of these files too.
 
         Raises:
             StorageError: the state folder does not take it.
@@ -124,9 +140,7 @@ class OpenMemory:
             notes, self._notes = self._notes, []
             if not self._is_complete:
                 notes = [*notes, IN_PART]
-            if self._origins is None:
-                self._origins = read_journal(self.workspace, self.places).read_origins()
-            yield self._index, self._origins, notes
+            yield self._index, notes
 
     def rebuild(self) -> None:
         """Throw the index away and build it anew.
@@ -138,6 +152,10 @@ class OpenMemory:
             self._index.throw_away()
             self._is_dirty.set()
             self._refresh()
+
+    def look_again(self) -> None:
+        """Have the next search look at all files, without waiting for a notice of the system."""
+        self._is_dirty.set()
 
     def open_index(self) -> MemoryIndex:
         """Open the index once more, as another thread or a long reading needs it.
@@ -154,35 +172,74 @@ class OpenMemory:
         return FolderWatch(self._notice)
 
     def _notice(self, path: Path) -> None:
-        if path.suffix in (".md", ".markdown", ""):
+        """Note what changed; called by a thread of the watch."""
+        if path.suffix in SUFFIXES:
+            self._changed.put(path)
+        elif (path in self._folders) != path.is_dir():
+            # A folder came or went; that one changed says nothing that its files do not.
             self._is_dirty.set()
 
     def _refresh(self) -> None:
-        # A notice may come later than a question that follows the change: what is written most
-        # often is looked at each time.
-        hot = [_look_at(self.workspace / name) for name in (MEMORY, FOLDER)]
-        newest = self._index.newest_log()
-        hot.append(_look_at(self.workspace / newest) if newest else 0)
-        is_told = self._watch is not None and not self._is_dirty.is_set() and hot == self._hot
-        if is_told and time.monotonic() - self._looked_at < LOOK_ANYWAY_S:
-            return
         if self._catching_up is not None:
             if self._catching_up.is_alive():
                 self._notes.append(BEHIND)
                 return
             self._catching_up = None
+        is_old = time.monotonic() - self._looked_at > LOOK_ANYWAY_S
+        if self._watch is None or self._is_dirty.is_set() or is_old:
+            self._look_at_all()
+        else:
+            self._look_at_changed()
+
+    def _look_at_all(self) -> None:
         self._is_dirty.clear()
-        self._hot, self._looked_at = hot, time.monotonic()
+        self._looked_at = time.monotonic()
         pages = list_pages(self.workspace, self.places.state_folder)
         self._is_complete = pages.is_complete
+        self._folders = frozenset(pages.folders)
         if self._watch is not None:
             self._watch.watch(pages.folders if len(pages.folders) <= MAX_WATCHED else ())
             if len(pages.folders) > MAX_WATCHED:
                 self._is_dirty.set()
-        changed, gone = _compare(pages, self._index)
+        known = self._index.list_files()
+        changed = [
+            page
+            for page in pages.files.values()
+            if known.get(page.path) != (page.size, page.mtime_ns)
+        ]
+        self._learn()
+        self._paths = set(pages.files)
+        logs = sorted(path for path, page in pages.files.items() if page.is_log and page.is_memory)
+        self._hot = {path: self._look(path) for path in (MEMORY, FOLDER, *logs[-2:])}
+        self._update(changed, [path for path in known if path not in pages.files])
+
+    def _look_at_changed(self) -> None:
+        """Look at the files of which there are notices, and at those written most often.
+
+        A notice may come later than a question that follows the change.
+        """
+        paths: set[str] = set()
+        while not self._changed.empty():
+            path = self._changed.get()
+            if path.parent in self._folders:
+                paths.add(path.relative_to(self.workspace).as_posix())
+        for path, before in self._hot.items():
+            if (now := self._look(path)) != before:
+                self._hot[path] = now
+                paths.add(path)
+        if FOLDER in paths:
+            paths.remove(FOLDER)
+            paths |= set(list_memory_names(self.workspace)) - self._paths
+        if paths:
+            self._learn()
+            self._paths |= paths
+            pages = {path: find_page(self.workspace, path) for path in sorted(paths)}
+            gone = [path for path, page in pages.items() if page is None]
+            self._update([page for page in pages.values() if page is not None], gone)
+
+    def _update(self, changed: list[SourceFile], gone: list[str]) -> None:
         if not changed and not gone:
             return
-        self._origins = None
         is_beside = self._watch is not None and self.places.keeps_caches
         if is_beside and len(changed) > MANY_FILES and self._index.size().n_chunks:
             self._notes.append(BEHIND)
@@ -194,6 +251,17 @@ class OpenMemory:
         except StateBusy:
             self._is_dirty.set()
             self._notes.append(BUSY)
+
+    def _learn(self) -> None:
+        self.origins = read_journal(self.workspace, self.places).read_origins()
+        self.secrets = secrets_in((self.workspace,), self.places)
+
+    def _look(self, path: str) -> int:
+        try:
+            status = (self.workspace / path).lstat()
+        except OSError:
+            return 0
+        return status.st_mtime_ns ^ status.st_size
 
     def _catch_up(self, changed: list[SourceFile], gone: list[str]) -> None:
         """Bring the index up to date by a connection of its own: readers see all of it or none."""
@@ -207,23 +275,6 @@ class OpenMemory:
 
     def _read(self, files: list[SourceFile]) -> Iterator[tuple[SourceFile, str]]:
         for file in files:
-            text = read_page(self.workspace, file.path)
+            text = read_page(self.workspace, file)
             if text is not None:
                 yield file, text
-
-
-def _compare(pages: Pages, index: MemoryIndex) -> tuple[list[SourceFile], list[str]]:
-    """List the files that are not as they were indexed, and the paths that are gone."""
-    known = index.list_files()
-    changed = [
-        file for file in pages.files.values() if known.get(file.path) != (file.size, file.mtime_ns)
-    ]
-    return changed, [path for path in known if path not in pages.files]
-
-
-def _look_at(path: Path) -> int:
-    try:
-        status = path.lstat()
-    except OSError:
-        return 0
-    return status.st_mtime_ns ^ status.st_size

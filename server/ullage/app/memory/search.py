@@ -7,7 +7,6 @@ from functools import lru_cache
 import msgspec
 
 from ullage.app.memory.open_memory import OpenMemory
-from ullage.app.sessions.secrets import secrets_in
 from ullage.core.memory.answer import (
     DEFAULT_LIMIT,
     MAX_LIMIT,
@@ -20,13 +19,13 @@ from ullage.core.memory.journal import Asker, Recall, hash_query
 from ullage.core.memory.origin import KnownOrigins
 from ullage.core.memory.quoted import quote_memory
 from ullage.core.memory.ranking import (
-    N_RERANKED,
+    MORE_RERANKED,
     Ranked,
     add_vectors,
     choose_gathering,
-    drop_repeated,
     gather,
     has_answer,
+    is_alike,
     rank,
     weigh_age,
     weigh_question,
@@ -37,8 +36,21 @@ from ullage.errors import StorageError
 from ullage.store.memory.index import IndexedChunk, MemoryIndex
 from ullage.store.memory.journal import record_recall
 
+_BATCH = 20
 NOTHING = "nothing found: memory holds no answer to this"
 EMPTY = "there is no memory yet: no Markdown stands in this workspace"
+
+
+class _Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """Which chunks were asked for."""
+
+    scope: Scope
+    first_day: str
+    today: date
+
+    def has(self, chunk: IndexedChunk) -> bool:
+        is_of_scope = self.scope == "all" or chunk.is_memory == (self.scope == "memory")
+        return is_of_scope and chunk.day >= self.first_day
 
 
 def search_memory(
@@ -61,21 +73,23 @@ def search_memory(
     Raises:
         StorageError: the state folder does not take the index.
     """
+    limit = max(1, min(limit, MAX_LIMIT))
     query = query[:MAX_QUERY_CHARS]
     near = VectorHits() if is_by_words else memory.search_vectors(query)
-    with memory.use() as (index, origins, notes):
+    with memory.use() as (index, notes):
         if not index.size().n_chunks:
             return MemoryAnswer(results=(), note="; ".join([*notes, EMPTY]))
         if near.note is not None:
             notes.append(near.note)
-        ranked = rank_chunks(index, query, near)
-        chunks = index.read_chunks([chunk.chunk_id for chunk in ranked])
-        kept = _choose(ranked, chunks, scope, since, today)[: max(1, min(limit, MAX_LIMIT))]
-        if not kept:
+        ranked = rank_chunks(index, query, near, limit)
+        wanted = _Wanted(scope=scope, first_day=since.isoformat() if since else "", today=today)
+        found = _choose(ranked, index, wanted, limit)
+        if not found:
             notes.append(NOTHING)
-        secrets = secrets_in((memory.workspace,), memory.places)
-        results = tuple(_hit(chunks[chunk.chunk_id], chunk, origins, secrets) for chunk in kept)
-        recalled = [(chunks[chunk.chunk_id].digest, round(chunk.score, 3)) for chunk in kept]
+        results = tuple(
+            _hit(chunk, ranking, memory.origins, memory.secrets) for chunk, ranking in found
+        )
+        recalled = tuple((chunk.digest, round(ranking.score, 3)) for chunk, ranking in found)
     if recalled and by is not None and memory.places.keeps_caches:
         recall = Recall(day=today.isoformat(), by=by, query=hash_query(query), hits=tuple(recalled))
         try:
@@ -85,7 +99,7 @@ def search_memory(
     return MemoryAnswer(results=results, note="; ".join(notes) or None)
 
 
-def rank_chunks(index: MemoryIndex, query: str, near: VectorHits) -> list[Ranked]:
+def rank_chunks(index: MemoryIndex, query: str, near: VectorHits, limit: int) -> list[Ranked]:
     """Rank the chunks that answer a question; none where nothing does."""
     words = read_query(query)
     counts = index.count_chunks(words)
@@ -93,8 +107,8 @@ def rank_chunks(index: MemoryIndex, query: str, near: VectorHits) -> list[Ranked
     question = weigh_question(words, counts, size.n_chunks)
     postings = index.find_postings(choose_gathering(question.known, counts))
     gathered = gather(question, postings)
-    candidates = index.read_candidates([chunk_id for chunk_id, _ in gathered[:N_RERANKED]])
-    ranked = rank(question, gathered, candidates, size.mean_chars)
+    best = [chunk_id for chunk_id, _ in gathered[: limit + MORE_RERANKED]]
+    ranked = rank(question, gathered, index.read_candidates(best), size.mean_chars)
     if not has_answer(question, ranked):
         ranked = []
     if not near.weight:
@@ -109,42 +123,52 @@ def rank_chunks(index: MemoryIndex, query: str, near: VectorHits) -> list[Ranked
 
 
 def _choose(
-    ranked: Sequence[Ranked],
-    chunks: dict[int, IndexedChunk],
-    scope: Scope,
-    since: date | None,
-    today: date,
-) -> list[Ranked]:
-    """Leave out what was not asked for and what says the same again; older logs fall a little."""
-    first_day = since.isoformat() if since else ""
-    wanted = [
-        msgspec.structs.replace(chunk, score=chunk.score * weigh_age(found.day, today))
-        if found.is_log
-        else chunk
-        for chunk in ranked
-        if (found := chunks.get(chunk.chunk_id)) is not None
-        and found.day >= first_day
-        and (scope == "all" or found.is_memory == (scope == "memory"))
-    ]
-    wanted.sort(key=lambda chunk: -chunk.score)
-    return drop_repeated(wanted, {chunk_id: found.text for chunk_id, found in chunks.items()})
+    ranked: Sequence[Ranked], index: MemoryIndex, wanted: _Wanted, limit: int
+) -> list[tuple[IndexedChunk, Ranked]]:
+    """Read the best chunks that were asked for, without those that say the same again."""
+    found: list[tuple[IndexedChunk, Ranked]] = []
+    for start in range(0, len(ranked), _BATCH):
+        if len(found) >= limit:
+            break
+        batch = ranked[start : start + _BATCH]
+        chunks = index.read_chunks([chunk.chunk_id for chunk in batch])
+        weighed = [
+            (chunk, _age(ranking, chunk, wanted.today))
+            for ranking in batch
+            if (chunk := chunks.get(ranking.chunk_id)) is not None and wanted.has(chunk)
+        ]
+        weighed.sort(key=lambda pair: -pair[1].score)
+        for chunk, ranking in weighed:
+            if len(found) >= limit:
+                break
+            if not any(is_alike(chunk.text, other.text) for other, _ in found):
+                found.append((chunk, ranking))
+    return found
+
+
+def _age(ranking: Ranked, chunk: IndexedChunk, today: date) -> Ranked:
+    """Let older logs fall a little; pages without a day of their own stay."""
+    if not chunk.is_log:
+        return ranking
+    return msgspec.structs.replace(ranking, score=ranking.score * weigh_age(chunk.day, today))
 
 
 def _hit(
-    found: IndexedChunk, ranked: Ranked, origins: KnownOrigins, secrets: tuple[str, ...]
+    found: IndexedChunk, ranking: Ranked, origins: KnownOrigins, secrets: tuple[str, ...]
 ) -> MemoryHit:
+    heading, _, text = _quote(f"{found.heading}\n{found.text}", secrets).partition("\n")
     return MemoryHit(
         path=found.path,
         first_line=found.first_line,
         last_line=found.last_line,
-        heading=_quote(found.heading, secrets),
-        text=_quote(found.text, secrets),
+        heading=heading,
+        text=text,
         origin=origins.tell(found.path, "\n".join((*found.heading.split(" › "), found.text))),
-        score=round(ranked.score, 3),
-        by=ranked.by,
+        score=round(ranking.score, 3),
+        by=ranking.by,
     )
 
 
-@lru_cache(maxsize=1_000)
+@lru_cache(maxsize=4_096)
 def _quote(text: str, secrets: tuple[str, ...]) -> str:
     return quote_memory(text, secrets)

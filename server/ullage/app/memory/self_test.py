@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from ullage.core.memory.ranking import (
-    N_RERANKED,
+    MORE_RERANKED,
     ChunkId,
     Posting,
     choose_gathering,
@@ -113,7 +113,7 @@ class SelfTest:
                 choose_gathering(question.known, counts)
             ).items()
         }
-        gathered = gather(question, postings)[:N_RERANKED]
+        gathered = gather(question, postings)[: 2 * MORE_RERANKED]
         candidates = [
             msgspec.structs.replace(candidate, context="")
             for candidate in self._index.read_candidates([at for at, _ in gathered])

@@ -8,6 +8,8 @@ from ullage.core.text.quoting import quote_as_data
 from ullage.core.transcript.recalled import fence_recalled
 
 COMMENT = "[comment]"
+_SUSPECT = re.compile(r"[<\[\x00-\x08\x0b-\x1f\x7f]")
+"""What comments, markup, our headings and control characters begin with; most texts have none."""
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _UNSHOWN = re.compile(
     r"^ {0,3}\[[^\]\n]{1,200}\]:[ \t]*(?:#\S{0,200}|<>|//)[ \t]+[\"'(].*$", re.MULTILINE
@@ -24,6 +26,8 @@ def quote_memory(text: str, known_secrets: Iterable[str]) -> str:
     It keeps its lines, one for one.
     """
     values = tuple(known_secrets)
+    if text.isascii() and not _SUSPECT.search(text):
+        return _mask_lines(text, values)
     text = _UNSHOWN.sub(COMMENT, _COMMENT.sub(_hide, text.replace("\r\n", "\n")))
     lines = _mask_lines(text, values).split("\n")
     # What stood between the characters of a secret is gone now.

@@ -22,7 +22,8 @@ CONTEXT_WEIGHT = 0.35
 """Of a word that stands in a chunk's surroundings, against one in its text."""
 MAX_GATHERED = 2_000
 """Chunks that words may bring one after the other; commoner words then bring none by themselves."""
-N_RERANKED = 60
+MORE_RERANKED = 30
+"""Besides as many candidates as were asked for, so many are scored by everything."""
 N_FOR_FILES = 200
 """Candidates that tell how much a file has to say."""
 MAX_PER_FILE_BITS = 20
@@ -131,7 +132,7 @@ def rank(
     `mean_length` is the mean number of characters that the words and the context of a chunk have.
     """
     wanted = [(f" {word} ", weight) for word, weight in question.weights.items()]
-    pairs = list(pairwise(question.weights))
+    pairs = [f" {first} {second} " for first, second in pairwise(question.weights)]
     total = sum(question.weights.values())
     k_fixed, k_length = _K1 * (1 - _B), _K1 * _B / mean_length
     scored: list[tuple[float, float, int, ChunkId]] = []
@@ -156,7 +157,7 @@ def rank(
         extra = _COVER_WEIGHT * (in_text + in_context) / total + _TEXT_WEIGHT * in_text / total
         if in_text:
             if pairs:
-                n_together = sum(f" {first} {second} " in text for first, second in pairs)
+                n_together = sum([pair in text for pair in pairs])
                 extra += _PAIR_WEIGHT * n_together / len(pairs)
             if text[1 : text.find(" ", 1)] in question.weights:
                 extra += _LABEL_WEIGHT
@@ -214,24 +215,13 @@ def weigh_age(day: str, today: date) -> float:
     return 1 - _MAX_AGED + _MAX_AGED * math.pow(0.5, n_days / _HALF_LIFE_DAYS)
 
 
-def drop_repeated(ranked: Sequence[Ranked], texts: Mapping[ChunkId, str]) -> list[Ranked]:
-    """Leave out chunks that say almost word for word what a better one says."""
-    kept: list[Ranked] = []
-    shown: list[frozenset[str]] = []
-    for chunk in ranked:
-        words = frozenset(texts[chunk.chunk_id].casefold().split())
-        if not any(_is_alike(words, other) for other in shown):
-            kept.append(chunk)
-            shown.append(words)
-    return kept
-
-
-def _is_alike(words: frozenset[str], other: frozenset[str]) -> bool:
-    n_less, n_more = sorted((len(words), len(other)))
+def is_alike(text: str, other: str) -> bool:
+    """Tell whether two chunks say the same, almost word for word."""
+    n_less, n_more = sorted((len(text), len(other)))
     if n_less < _ALIKE * n_more:
         return False
-    n_common = len(words & other)
-    return n_common >= _ALIKE * (n_less + n_more - n_common)
+    words, others = set(text.casefold().split()), set(other.casefold().split())
+    return len(words & others) >= _ALIKE * len(words | others)
 
 
 _MAX_SCORE = 1.0 + _COVER_WEIGHT + _TEXT_WEIGHT + _PAIR_WEIGHT + _LABEL_WEIGHT + _FILE_WEIGHT

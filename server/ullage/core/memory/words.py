@@ -5,8 +5,9 @@ Texts and questions go through the same reading, so that what is asked meets wha
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Protocol, cast
 
 import msgspec
@@ -39,7 +40,7 @@ _MARKS = re.compile("[\u0300-\u036f]+")
 
 def read_words(text: str) -> list[str]:
     """Give the words of a text in their order, for an index; none has a space in it."""
-    return [word for piece in _pieces(text) for word in _words_of(piece)]
+    return [*chain.from_iterable(map(_words_of, _pieces(text)))]
 
 
 def read_query(text: str) -> list[str]:
@@ -47,7 +48,7 @@ def read_query(text: str) -> list[str]:
 
     A question of stop words alone keeps them.
     """
-    pieces = list(_pieces(text))
+    pieces = _pieces(text)
     plain = [piece.lower().strip(_EDGE).replace("’", "'") for piece in pieces]
     # By the language that has most of them: `die` and `war` are no stop words of English.
     stops = max(stop_words(), key=lambda words: sum(word in words for word in plain))
@@ -64,10 +65,10 @@ def stop_words() -> tuple[frozenset[str], ...]:
     return tuple(frozenset(_plain(words).split()) for words in ordered)
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _pieces(text: str) -> list[str]:
     if not text.isascii():
         text = _plain(text)
-    return (match[0] for match in _PIECE.finditer(_THOUSANDS.sub("", text)))
+    return cast(list[str], _PIECE.findall(_THOUSANDS.sub("", text)))
 
 
 def _plain(text: str) -> str:

@@ -64,6 +64,12 @@ def read_rules(data: bytes) -> tuple[Rule, ...]:
 
 RULES = read_rules(read_packaged("secret_rules.json"))
 _HEADS = tuple(dict.fromkeys(head for rule in RULES for head in rule.heads))
+_SIGNS = tuple(
+    (sign, at)
+    for at, rule in enumerate(RULES)
+    for sign in ((rule.sign,) if rule.sign else rule.heads)
+)
+"""Texts such that every secret of a rule, label included, holds one, and the rule's place."""
 _SHORT_CHARS = 20_000
 """Up to this, to look for each sign takes less time than to compile an expression of all rules."""
 
@@ -93,13 +99,8 @@ def _compiled_for(text: str) -> "_CompiledRules | None":
     """Compile the rules that a text may have a match of: mostly none, else one or two."""
     if len(text) > _SHORT_CHARS:
         return _compiled(RULES)
-    rules = tuple(rule for rule in RULES if any(sign in text for sign in _signs_of(rule)))
-    return _compiled(rules) if rules else None
-
-
-def _signs_of(rule: Rule) -> tuple[str, ...]:
-    """Give texts such that every secret of a rule, label included, holds one."""
-    return (rule.sign,) if rule.sign else rule.heads
+    places = {at for sign, at in _SIGNS if sign in text}
+    return _compiled(tuple(RULES[at] for at in sorted(places))) if places else None
 
 
 def may_match(text: str) -> bool:

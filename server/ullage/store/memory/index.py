@@ -8,6 +8,7 @@ import json
 import sqlite3
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from operator import itemgetter
 from pathlib import Path
 from typing import TypeAlias, cast
 
@@ -59,6 +60,7 @@ _DROP = """INSERT INTO fts (fts, rowid, words, context)
 _COUNT = """UPDATE size SET n_chunks = n_chunks + ? * part.n, n_chars = n_chars + ? * part.chars
     FROM (SELECT count(*) AS n, ifnull(sum(length(words) + length(context)), 0) AS chars
     FROM chunk WHERE id >= ? AND id < ?) AS part"""
+_FIRST = itemgetter(0)
 _ChunkRow: TypeAlias = tuple[int, int, int, str, str, str, str, str]
 _FoundRow: TypeAlias = tuple[int, str, int, int, str, str, str, int, int, str]
 
@@ -141,9 +143,16 @@ class MemoryIndex:
         with self._writing():
             for path in gone:
                 self._drop(path)
+            first_id = None
             for file, text in changed:
                 self._drop(file.path)
-                self._add(file, text)
+                chunk_id = self._add(file, text)
+                first_id = chunk_id if first_id is None else min(first_id, chunk_id)
+            if first_id is not None:
+                # A new file's id is above all others: what is new ends the table.
+                span = (first_id, (1 << 63) - 1)
+                self._connection.execute(_ADD, span)
+                self._connection.execute(_COUNT, (1, 1, *span))
 
     def size(self) -> IndexSize:
         n_chunks, n_chars = cast(
@@ -159,14 +168,6 @@ class MemoryIndex:
             self._connection.execute("SELECT path, size, mtime_ns FROM file"),
         )
         return {path: (size, mtime_ns) for path, size, mtime_ns in rows}
-
-    def newest_log(self) -> str | None:
-        """Give the path of the newest daily log, which is written to most often."""
-        rows = self._connection.execute(
-            "SELECT path FROM file WHERE is_log AND is_memory ORDER BY day DESC LIMIT 1"
-        )
-        row = cast(tuple[str] | None, rows.fetchone())
-        return row[0] if row else None
 
     def count_chunks(self, words: Iterable[str]) -> dict[str, int]:
         """Tell how many chunks hold each word, in their text or their surroundings."""
@@ -290,7 +291,7 @@ class MemoryIndex:
                 "SELECT rowid FROM fts WHERE fts MATCH ?", (f'{column}:"{quoted}"',)
             ),
         )
-        return tuple(chunk_id for (chunk_id,) in rows)
+        return tuple(map(_FIRST, rows))
 
     def _drop(self, path: str) -> None:
         rows = self._connection.execute("SELECT id FROM file WHERE path = ?", (path,))
@@ -304,7 +305,8 @@ class MemoryIndex:
         self._connection.execute("DELETE FROM chunk WHERE id >= ? AND id < ?", span)
         self._connection.execute("DELETE FROM file WHERE id = ?", (file_id,))
 
-    def _add(self, file: SourceFile, text: str) -> None:
+    def _add(self, file: SourceFile, text: str) -> ChunkId:
+        """Add a file's chunks, not yet to the words; give the first id that they may have."""
         cursor = self._connection.execute(
             "INSERT INTO file (path, size, mtime_ns, day, is_memory, is_log)"
             " VALUES (?, ?, ?, ?, ?, ?)",
@@ -314,8 +316,7 @@ class MemoryIndex:
         self._connection.executemany(
             "INSERT INTO chunk VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _rows_of(text, span[0])
         )
-        self._connection.execute(_ADD, span)
-        self._connection.execute(_COUNT, (1, 1, *span))
+        return span[0]
 
 
 def _connect(path: Path | None) -> sqlite3.Connection:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import stat
 import sys
 import time
 from collections.abc import Iterator
@@ -12,11 +13,9 @@ import msgspec
 
 from ullage.core.memory.origin import is_memory_path
 from ullage.core.text.gitignore import ignore_spec, is_ignored
-from ullage.errors import Unreadable
 from ullage.store.files import text_files
-from ullage.store.memory.daily_log import DREAMS
+from ullage.store.memory.daily_log import DREAMS, FOLDER
 from ullage.store.memory.index import SourceFile
-from ullage.store.transcript.reader import read_bounded
 
 MAX_FILES = 50_000
 MAX_ENTRIES = 500_000
@@ -28,6 +27,15 @@ _UNSETTLED_NS = 100_000_000
 SUFFIXES = (".md", ".markdown")
 _FOREIGN = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "vendor", "target"})
 """Folders of other people's pages."""
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+"""A link or a pipe may come in a file's place."""
+_BLOCK = 4096
 _DAY = re.compile(r"(?:.*/)?(\d{4}-\d\d-\d\d)[^/]*\Z")
 
 
@@ -53,13 +61,58 @@ def list_pages(workspace: Path, state_folder: Path) -> Pages:
     return Pages(files=files, folders=tuple(look.folders), is_complete=not look.is_over)
 
 
-def read_page(workspace: Path, path: str) -> str | None:
-    """Read a page, with LF; None where it went away or is not ours to read."""
+def list_memory_names(workspace: Path) -> list[str]:
+    """List the paths of the files right below `memory/`, without a look at them."""
     try:
-        data = read_bounded(workspace / path, MAX_PAGE_BYTES)
-    except Unreadable:
+        names = os.listdir(workspace / FOLDER)  # noqa: PTH208 (names alone: ten times as fast)
+    except OSError:
+        return []
+    return [f"{FOLDER}/{name}" for name in names if name.endswith(SUFFIXES)]
+
+
+def find_page(workspace: Path, path: str) -> SourceFile | None:
+    """Look at one page by its path; None where it is no file, or none that is searched."""
+    full = workspace / path
+    try:
+        status = full.lstat()
+    except OSError:
+        return None
+    if not stat.S_ISREG(status.st_mode) or path == DREAMS:
+        return None
+    return _describe(path, status, time.time_ns() - _UNSETTLED_NS)
+
+
+def read_page(workspace: Path, file: SourceFile) -> str | None:
+    """Read a page, with LF; None where it went away or is not ours to read."""
+    rest = MAX_PAGE_BYTES
+    data = b""
+    try:
+        fd = os.open(workspace / file.path, _FLAGS)
+        try:
+            # Most files are read by one call: each costs more than the bytes.
+            while rest > 0 and (piece := os.read(fd, min(rest, max(file.size, _BLOCK) + 1))):
+                data += piece
+                rest -= len(piece)
+                if len(data) <= file.size:
+                    break
+        finally:
+            os.close(fd)
+    except OSError:
         return None
     return data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+
+
+def _describe(path: str, status: os.stat_result, settled_ns: int) -> SourceFile:
+    named = _DAY.match(path)
+    changed = datetime.fromtimestamp(status.st_mtime)
+    return SourceFile(
+        path=path,
+        size=status.st_size,
+        mtime_ns=status.st_mtime_ns if status.st_mtime_ns < settled_ns else -1,
+        day=named[1] if named else f"{changed:%Y-%m-%d}",
+        is_memory=is_memory_path(path),
+        is_log=named is not None,
+    )
 
 
 class _Look:
@@ -68,7 +121,6 @@ class _Look:
         self._state_folder = os.fspath(state_folder)
         self._ignored = ignore_spec(text_files.read_text_file(workspace / ".gitignore") or "")
         self._settled_ns = time.time_ns() - _UNSETTLED_NS
-        self._days: dict[int, str] = {}
         self._n_entries = self._n_files = 0
         self.folders: list[Path] = []
         self.is_over = False
@@ -101,18 +153,9 @@ class _Look:
         if path == DREAMS or not entry.is_file(follow_symlinks=False):
             return None
         try:
-            status = entry.stat(follow_symlinks=False)
+            return _describe(path, entry.stat(follow_symlinks=False), self._settled_ns)
         except OSError:
             return None
-        named = _DAY.match(path)
-        return SourceFile(
-            path=path,
-            size=status.st_size,
-            mtime_ns=status.st_mtime_ns if status.st_mtime_ns < self._settled_ns else -1,
-            day=named[1] if named else self._day_of(status.st_mtime_ns // 1_000_000_000),
-            is_memory=is_memory_path(path),
-            is_log=named is not None,
-        )
 
     def _is_own(self, entry: os.DirEntry[str], prefix: str) -> bool:
         if entry.name.startswith(".") or entry.name in _FOREIGN:
@@ -124,9 +167,3 @@ class _Look:
             return False
         path = prefix + entry.name
         return is_memory_path(f"{path}/x.md") or not is_ignored(f"{path}/", self._ignored)
-
-    def _day_of(self, time_s: int) -> str:
-        hour = time_s // 3600
-        if hour not in self._days:
-            self._days[hour] = f"{datetime.fromtimestamp(time_s):%Y-%m-%d}"
-        return self._days[hour]
