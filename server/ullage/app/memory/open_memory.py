@@ -275,6 +275,6 @@ class OpenMemory:
 
     def _read(self, files: list[SourceFile]) -> Iterator[tuple[SourceFile, str]]:
         for file in files:
-            text = read_page(self.workspace, file)
+            text = read_page(self.workspace, file.path, size=file.size)
             if text is not None:
                 yield file, text

@@ -82,18 +82,21 @@ def find_page(workspace: Path, path: str) -> SourceFile | None:
     return _describe(path, status, time.time_ns() - _UNSETTLED_NS)
 
 
-def read_page(workspace: Path, file: SourceFile) -> str | None:
-    """Read a page, with LF; None where it went away or is not ours to read."""
+def read_page(workspace: Path, path: str, *, size: int = 0) -> str | None:
+    """Read a page, with LF; None where it went away or is not ours to read.
+
+    `size` is what a look at it told: by it most files are read by one call.
+    """
     rest = MAX_PAGE_BYTES
     data = b""
     try:
-        fd = os.open(workspace / file.path, _FLAGS)
+        fd = os.open(workspace / path, _FLAGS)
         try:
             # Most files are read by one call: each costs more than the bytes.
-            while rest > 0 and (piece := os.read(fd, min(rest, max(file.size, _BLOCK) + 1))):
+            while rest > 0 and (piece := os.read(fd, min(rest, max(size, _BLOCK) + 1))):
                 data += piece
                 rest -= len(piece)
-                if len(data) <= file.size:
+                if len(data) <= size:
                     break
         finally:
             os.close(fd)
