@@ -23,6 +23,7 @@ from pathlib import Path
 
 from ullage.app.memory.open_memory import OpenMemory
 from ullage.app.memory.search import search_memory
+from ullage.core.config.settings import EmbeddingSettings
 from ullage.store.files.places import Places
 
 N_WORDS = 20_000
@@ -82,7 +83,7 @@ def main() -> None:
         write_workspace(root, n_files, words, rng)
         env = dict(os.environ, ULLAGE_STATE_DIR=str(Path(folder) / "state"))
         places = Places(cwd=root, home=Path(folder), env=env, state_folder=Path(folder, "state"))
-        memory = OpenMemory(root, places, is_watching=True)
+        memory = OpenMemory(root, places, EmbeddingSettings(), is_watching=True)
         try:
 
             def ask(question: str) -> object:
