@@ -81,7 +81,7 @@ def find_recalled(
     Raises:
         StorageError: the state folder does not take the index.
     """
-    with memory.use() as (index, origins, _):
+    with memory.use() as (index, _):
         digests = index.find_digests(counts)
         chunks = {
             chunk.digest: chunk for chunk in reversed(index.read_chunks(tuple(digests)).values())
@@ -95,7 +95,7 @@ def find_recalled(
             last_line=chunk.last_line,
             heading=quote_memory(chunk.heading, secrets),
             text=quote_memory(chunk.text, secrets),
-            origin=origins.tell(chunk.path, "\n".join((*chunk.heading.split(" › "), chunk.text))),
+            origin=memory.origins.tell(chunk.path, "\n".join((*chunk.heading.split(" › "), chunk.text))),
             n_by_user=count["user"],
             n_by_agent=count["agent"],
         )
