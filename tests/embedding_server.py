@@ -81,6 +81,7 @@ ROWS: dict[str, Row] = wire_rows(VECTORS, FINE, FINE[1], KIND, overflow) | {
     "a stream of events": bad((head(), b"data: {}\n\n")),
     "too few vectors": bad(answered(GOOD[:2])),
     "too many vectors": bad(answered([*GOOD, GOOD[0] | {"index": 3}])),
+    "one vector too many, in a place that is taken": bad(answered([*GOOD, GOOD[1]])),
     "no vectors": bad(answered([])),
     "one place twice": bad(answered([GOOD[0], GOOD[1], GOOD[1]])),
     "places from 1": bad(answered([row | {"index": row["index"] + 1} for row in GOOD])),

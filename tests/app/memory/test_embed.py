@@ -414,7 +414,7 @@ async def test_a_search_gives_what_words_and_vectors_find(memory: Memory) -> Non
         assert (both.results[0].text, both.results[0].by) == (f"- {items[7]}", "both")
         near = await asyncio.to_thread(search, "7asynonym 7bsynonym 7csynonym 7dsynonym")
         assert (near.results[0].text, near.results[0].by) == (f"- {items[7]}", "vectors")
-        far = await asyncio.to_thread(search, "zebra quantum xylophone")
+        far = await asyncio.to_thread(search, "zebra quantum 9aterm xylophone unicorn")
         assert far.results == ()
         server.replies = (error_reply(500),)
         alone = await asyncio.to_thread(search, "7aterm 7bterm 7cterm 7dterm")
