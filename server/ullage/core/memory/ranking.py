@@ -41,7 +41,7 @@ _HALF_LIFE_DAYS = 365
 _ALIKE = 0.8
 """Of the words of both, so many are common to chunks that say the same."""
 _MIN_HELD = 1.25
-_HELD_FOR_UNKNOWN = 5.0
+_HELD_FOR_UNKNOWN = 4.5
 _N_JUDGED = 5
 """By the questions of `benchmarks/memory` on what is not there, and those of LoCoMo."""
 
