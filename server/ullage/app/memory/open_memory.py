@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from ullage.app.sessions.secrets import secrets_in
 from ullage.core.config.settings import EmbeddingSettings
-from ullage.core.memory.origin import KnownOrigins
+from ullage.core.memory.origin import KnownOrigins, Origin
 from ullage.core.memory.vector_weight import VectorHits
 from ullage.errors import StateBusy
 from ullage.store.files.places import Places
 from ullage.store.memory.daily_log import FOLDER, MEMORY
-from ullage.store.memory.index import MemoryIndex, SourceFile
+from ullage.store.memory.index import IndexedChunk, MemoryIndex, SourceFile
 from ullage.store.memory.journal import read_journal
 from ullage.store.memory.pages import (
     SUFFIXES,
@@ -79,8 +79,7 @@ class OpenMemory:
         self._lock = threading.RLock()
         self._index = self.open_index()
         self._notes = [REBUILT] if self._index.was_rebuilt else []
-        self.origins = KnownOrigins(lines={}, is_begun=False)
-        """What is known of the lines of memory."""
+        self._origins = KnownOrigins(lines={}, is_begun=False)
         self.secrets: tuple[str, ...] = ()
         """Values that are never handed out, longest first."""
         self._is_complete = True
@@ -130,7 +129,7 @@ class OpenMemory:
     def use(self) -> Generator[tuple[MemoryIndex, list[str]]]:
         """Give the index as the files are now, and what the asker should know, in words.
 
-        Meanwhile `origins` and `secrets` are of these files too.
+        Meanwhile `tell_origin` and `secrets` are of these files too.
 
         Raises:
             StorageError: the state folder does not take it.
@@ -141,6 +140,11 @@ class OpenMemory:
             if not self._is_complete:
                 notes = [*notes, IN_PART]
             yield self._index, notes
+
+    def tell_origin(self, chunk: IndexedChunk) -> Origin:
+        """Tell where a chunk comes from, its headings included."""
+        headings = chunk.heading.split(" › ")
+        return self._origins.tell(chunk.path, "\n".join((*headings, chunk.text)))
 
     def rebuild(self) -> None:
         """Throw the index away and build it anew.
@@ -253,7 +257,7 @@ class OpenMemory:
             self._notes.append(BUSY)
 
     def _learn(self) -> None:
-        self.origins = read_journal(self.workspace, self.places).read_origins()
+        self._origins = read_journal(self.workspace, self.places).read_origins()
         self.secrets = secrets_in((self.workspace,), self.places)
 
     def _look(self, path: str) -> int:

@@ -16,7 +16,7 @@ from ullage.core.memory.answer import (
     Scope,
 )
 from ullage.core.memory.journal import Asker, Recall, hash_query
-from ullage.core.memory.origin import KnownOrigins
+from ullage.core.memory.likeness import Likeness
 from ullage.core.memory.quoted import quote_memory
 from ullage.core.memory.ranking import (
     MORE_RERANKED,
@@ -25,7 +25,6 @@ from ullage.core.memory.ranking import (
     choose_gathering,
     gather,
     has_answer,
-    is_alike,
     rank,
     weigh_age,
     weigh_question,
@@ -36,7 +35,8 @@ from ullage.errors import StorageError
 from ullage.store.memory.index import IndexedChunk, MemoryIndex
 from ullage.store.memory.journal import record_recall
 
-_BATCH = 20
+_MORE_READ = 4
+"""Chunks beyond those asked for that are read at once: some say the same again."""
 NOTHING = "nothing found: memory holds no answer to this"
 EMPTY = "there is no memory yet: no Markdown stands in this workspace"
 
@@ -86,9 +86,7 @@ def search_memory(
         found = _choose(ranked, index, wanted, limit)
         if not found:
             notes.append(NOTHING)
-        results = tuple(
-            _hit(chunk, ranking, memory.origins, memory.secrets) for chunk, ranking in found
-        )
+        results = tuple(_hit(chunk, ranking, memory) for chunk, ranking in found)
         recalled = tuple((chunk.digest, round(ranking.score, 3)) for chunk, ranking in found)
     if recalled and by is not None and memory.places.keeps_caches:
         recall = Recall(day=today.isoformat(), by=by, query=hash_query(query), hits=tuple(recalled))
@@ -127,23 +125,33 @@ def _choose(
 ) -> list[tuple[IndexedChunk, Ranked]]:
     """Read the best chunks that were asked for, without those that say the same again."""
     found: list[tuple[IndexedChunk, Ranked]] = []
-    for start in range(0, len(ranked), _BATCH):
+    shown: list[tuple[frozenset[str], str]] = []
+    for start in range(0, len(ranked), batch := limit + _MORE_READ):
         if len(found) >= limit:
             break
-        batch = ranked[start : start + _BATCH]
-        chunks = index.read_chunks([chunk.chunk_id for chunk in batch])
+        rankings = ranked[start : start + batch]
+        chunks = index.read_chunks([ranking.chunk_id for ranking in rankings])
         weighed = [
             (chunk, _age(ranking, chunk, wanted.today))
-            for ranking in batch
+            for ranking in rankings
             if (chunk := chunks.get(ranking.chunk_id)) is not None and wanted.has(chunk)
         ]
         weighed.sort(key=lambda pair: -pair[1].score)
         for chunk, ranking in weighed:
             if len(found) >= limit:
                 break
-            if not any(is_alike(chunk.text, other.text) for other, _ in found):
+            words = frozenset(chunk.text.split())
+            if not any(_is_repeated(chunk.text, words, text, others) for others, text in shown):
                 found.append((chunk, ranking))
+                shown.append((words, chunk.text))
     return found
+
+
+def _is_repeated(text: str, words: frozenset[str], shown: str, others: frozenset[str]) -> bool:
+    """Tell whether a better chunk says the same; most are told apart by their words alone."""
+    n_common = len(words & others)
+    is_near = n_common * 2 >= max(len(words), len(others))
+    return is_near and Likeness(text).is_said_by(shown)
 
 
 def _age(ranking: Ranked, chunk: IndexedChunk, today: date) -> Ranked:
@@ -153,17 +161,15 @@ def _age(ranking: Ranked, chunk: IndexedChunk, today: date) -> Ranked:
     return msgspec.structs.replace(ranking, score=ranking.score * weigh_age(chunk.day, today))
 
 
-def _hit(
-    found: IndexedChunk, ranking: Ranked, origins: KnownOrigins, secrets: tuple[str, ...]
-) -> MemoryHit:
-    heading, _, text = _quote(f"{found.heading}\n{found.text}", secrets).partition("\n")
+def _hit(found: IndexedChunk, ranking: Ranked, memory: OpenMemory) -> MemoryHit:
+    heading, _, text = _quote(f"{found.heading}\n{found.text}", memory.secrets).partition("\n")
     return MemoryHit(
         path=found.path,
         first_line=found.first_line,
         last_line=found.last_line,
         heading=heading,
         text=text,
-        origin=origins.tell(found.path, "\n".join((*found.heading.split(" › "), found.text))),
+        origin=memory.tell_origin(found),
         score=round(ranking.score, 3),
         by=ranking.by,
     )

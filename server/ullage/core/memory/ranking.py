@@ -38,8 +38,6 @@ _K1 = 1.2
 _B = 0.75
 _MAX_AGED = 0.1
 _HALF_LIFE_DAYS = 365
-_ALIKE = 0.8
-"""Of the words of both, so many are common to chunks that say the same."""
 _MIN_HELD = 1.25
 _HELD_FOR_UNKNOWN = 4.5
 _N_JUDGED = 5
@@ -213,15 +211,6 @@ def weigh_age(day: str, today: date) -> float:
     """Give 1 for a log of today, less for older ones, and never less than 0.9."""
     n_days = max(0, (today - date.fromisoformat(day)).days)
     return 1 - _MAX_AGED + _MAX_AGED * math.pow(0.5, n_days / _HALF_LIFE_DAYS)
-
-
-def is_alike(text: str, other: str) -> bool:
-    """Tell whether two chunks say the same, almost word for word."""
-    n_less, n_more = sorted((len(text), len(other)))
-    if n_less < _ALIKE * n_more:
-        return False
-    words, others = set(text.casefold().split()), set(other.casefold().split())
-    return len(words & others) >= _ALIKE * len(words | others)
 
 
 _MAX_SCORE = 1.0 + _COVER_WEIGHT + _TEXT_WEIGHT + _PAIR_WEIGHT + _LABEL_WEIGHT + _FILE_WEIGHT
