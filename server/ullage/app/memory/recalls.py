@@ -95,9 +95,7 @@ def find_recalled(
             last_line=chunk.last_line,
             heading=quote_memory(chunk.heading, secrets),
             text=quote_memory(chunk.text, secrets),
-            origin=memory.origins.tell(
-                chunk.path, "\n".join((*chunk.heading.split(" › "), chunk.text))
-            ),
+            origin=memory.tell_origin(chunk),
             n_by_user=count["user"],
             n_by_agent=count["agent"],
         )
