@@ -388,7 +388,7 @@ async def test_what_has_no_vector_yet_counts_by_its_words(memory: Memory) -> Non
                 "the wine of the harbor sold today", no_new
             )
             near = msgspec.structs.replace(near, weight=0.7)
-            with opened.use() as (index, _, _):
+            with opened.use() as (index, _):
                 ranked = rank_chunks(index, "the wine of the harbor sold today", near)
                 (first,) = index.read_chunks([ranked[0].chunk_id]).values()
         assert (first.text, ranked[0].by) == (fresh, "words")
