@@ -6,7 +6,7 @@ import pytest
 
 from service import Service
 from ullage.agent.json_rpc import RpcError
-from ullage.agent.memory_protocol import SEARCH, MemoryFound
+from ullage.agent.memory_protocol import GET, SEARCH, STORE, MemoryFound, MemoryLines, MemoryStored
 from ullage.agent.protocol import PREPARE
 from ullage.app.memory.open_memories import MAX_OPEN
 from ullage.app.memory.search import NOTHING
@@ -97,6 +97,60 @@ async def test_a_recall_is_noted_by_who_asked(
     await search(service, "Where are parcels stored?", by="user")
     recalls = read_journal(workspace, places).list_recalls()
     assert [recall.by for recall in recalls] == ["agent", "user"]
+
+
+async def test_lines_around_a_result_are_read_back(service: Service, workspace: Path) -> None:
+    ask = {"cwd": str(workspace), "path": "MEMORY.md", "firstLine": 3, "nLines": 3}
+    lines: MemoryLines = await service.ask(GET.name, **ask)
+    assert (lines.first_line, lines.last_line, lines.n_lines) == (3, 5, 6)
+    assert lines.lines == "## Storage\n\n- Parcels are stored in SQLite, never in files"
+    assert f"\n\nMEMORY.md#L3-L5 (of 6 lines, origin file)\n{lines.lines}\n</" in lines.text
+
+
+async def store(service: Service, text: str, **params: object) -> MemoryStored:
+    cwd = str(service.sessions.places.cwd)
+    return await service.ask(STORE.name, **{"cwd": cwd, "text": text, "kind": "fact"} | params)
+
+
+async def test_an_item_is_stored_once_and_waits_in_the_inbox(
+    service: Service, workspace: Path
+) -> None:
+    text = "The staging server runs on port 8443."
+    session = (await service.open()).opened
+    stored = await store(service, text, session=session.session)
+    assert (stored.path, stored.item) == ("DREAMS.md", text)
+    inbox = (workspace / "DREAMS.md").read_text("utf-8")
+    assert text in inbox
+    assert session.session_key in inbox
+    again = await store(service, text)
+    assert (again.path, again.note) == (None, "not stored again: DREAMS.md says it")
+
+
+async def test_what_was_handed_out_is_not_stored_as_new(service: Service, workspace: Path) -> None:
+    found = await search(service, "How are parcels weighed?")
+    assert found.results[0].path == "guide.md"
+    lines = await service.ask(GET.name, cwd=str(workspace), path="guide.md")
+    for text in (found.results[0].text, lines.lines.split("\n")[-1]):
+        assert (await store(service, text)).note.startswith("not stored again: what was recalled")
+    assert not (workspace / "DREAMS.md").exists()
+
+
+async def test_a_read_only_session_stores_nothing(service: Service, workspace: Path) -> None:
+    session = await service.open(isReadOnly=True)
+    with pytest.raises(RpcError, match="read-only: nothing is stored") as refused:
+        await store(service, "The port is 8443.", session=session.opened.session)
+    assert refused.value.kind == "read_only"
+    assert not (workspace / "DREAMS.md").exists()
+
+
+async def test_lines_that_came_from_outside_since_the_first_question_are_marked(
+    service: Service, workspace: Path
+) -> None:
+    await search(service, "parcels")
+    with (workspace / "MEMORY.md").open("a", encoding="utf-8") as memory:
+        memory.write("- Parcels are sent to the spaceport\n")
+    found = await search(service, "Are parcels sent to the spaceport?", limit=1)
+    assert found.results[0].origin == "unknown"
 
 
 async def test_a_read_only_session_leaves_nothing_behind(

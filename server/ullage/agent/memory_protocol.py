@@ -1,13 +1,20 @@
 """What agent runtimes and `ullage agent` say to each other of memory; no session is needed."""
 
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
 from ullage.agent.wire import Method, Wire
-from ullage.core.memory.answer import DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_CHARS, Scope
-from ullage.core.memory.journal import Asker
+from ullage.core.memory.answer import (
+    DEFAULT_LIMIT,
+    DEFAULT_LINES,
+    MAX_LIMIT,
+    MAX_LINES,
+    MAX_QUERY_CHARS,
+    Scope,
+)
+from ullage.core.memory.journal import Asker, Kind
 from ullage.core.memory.origin import Origin
 from ullage.core.memory.ranking import FoundBy
 
@@ -59,6 +66,50 @@ class MemoryFound(Wire, frozen=True, kw_only=True):
     """The same for a model, as data that Ullage knows again: put it before it as it is."""
 
 
-SEARCH = Method(name="memory/search", params=SearchMemory, result=MemoryFound)
+class GetMemory(OfWorkspace, frozen=True, kw_only=True):
+    """Read lines of a Markdown file of a workspace, such as those around a result."""
 
-MEMORY_METHODS = (SEARCH,)
+    path: str
+    """As `memory/search` names it."""
+    first_line: Annotated[int, msgspec.Meta(ge=1)] = 1
+    n_lines: Annotated[int, msgspec.Meta(ge=1, le=MAX_LINES)] = DEFAULT_LINES
+
+
+class MemoryLines(Wire, frozen=True, kw_only=True):
+    path: str
+    first_line: int
+    last_line: int
+    """Fewer lines than were asked for where the file ends, or they are long."""
+    n_lines: int
+    """Of the whole file."""
+    origin: Origin
+    lines: str
+    """What stands there, as data."""
+    text: str
+    """The same for a model, as in `memory/search`."""
+
+
+class StoreMemory(OfWorkspace, frozen=True, kw_only=True):
+    """Store one item: in the inbox, or in the daily log where the user allowed that."""
+
+    text: str
+    kind: Kind
+    source: str | None = None
+    """Where it comes from; the session's key unless you say so."""
+    by: Literal["user", "agent"] = "agent"
+
+
+class MemoryStored(Wire, frozen=True, kw_only=True):
+    path: str | None
+    """The file that has it now; null where memory said it already."""
+    item: str
+    """As it stands there: one line, without secrets."""
+    note: str
+    """What was done, for a model or a user."""
+
+
+SEARCH = Method(name="memory/search", params=SearchMemory, result=MemoryFound)
+GET = Method(name="memory/get", params=GetMemory, result=MemoryLines)
+STORE = Method(name="memory/store", params=StoreMemory, result=MemoryStored)
+
+MEMORY_METHODS = (SEARCH, GET, STORE)

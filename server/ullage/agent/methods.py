@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ullage.agent import memory_protocol, protocol
 from ullage.agent.json_rpc import Failure, read_params
-from ullage.agent.memory import search_memory
+from ullage.agent.memory import get_memory, search_memory, store_memory
 from ullage.agent.sessions import Sessions, close_session, open_session, resume_session
 from ullage.agent.wire import Method, P, R, Wire
 from ullage.app.change.auto import put_off_layer
@@ -149,6 +149,8 @@ HANDLERS: dict[str, Handler] = dict(
         _bind(protocol.RESUME, resume_session),
         _bind(protocol.CLOSE, close_session),
         _bind(memory_protocol.SEARCH, search_memory),
+        _bind(memory_protocol.GET, get_memory),
+        _bind(memory_protocol.STORE, store_memory),
     ]
 )
 

@@ -9,6 +9,7 @@ from ullage.app.config.load import refuse_without_memory
 from ullage.app.memory.origins import read_origins
 from ullage.app.sessions.secrets import secrets_in
 from ullage.core.config.settings import Config
+from ullage.core.memory.answer import DEFAULT_LINES, MAX_LINES
 from ullage.core.memory.origin import Origin
 from ullage.core.memory.quoted import cite_lines, quote_memory
 from ullage.core.text.quoting import quote_as_data
@@ -16,8 +17,6 @@ from ullage.errors import Unreadable
 from ullage.store.files.places import Places
 from ullage.store.memory.pages import SUFFIXES, read_page
 
-DEFAULT_LINES = 40
-MAX_LINES = 200
 MAX_CHARS = 20_000
 """Of an answer, as of a file that an agent is given at its start (docs/design/assembly.md,
 "Truncation")."""

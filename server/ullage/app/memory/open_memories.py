@@ -2,13 +2,15 @@
 
 import threading
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from ullage.app.config.load import load_config, refuse_without_memory
 from ullage.app.memory.open_memory import OpenMemory
+from ullage.app.memory.origins import begin_memory
 from ullage.core.config.settings import Config
+from ullage.errors import StorageError
 from ullage.store.config.files import Stamp, config_stamps
 from ullage.store.files.places import Places
 
@@ -18,8 +20,9 @@ MAX_OPEN = 4
 
 class _Opened(NamedTuple):
     memory: OpenMemory
+    config: Config
     stamps: tuple[Stamp, ...]
-    """Of the configuration that it was opened by."""
+    """Of the files of the configuration."""
 
 
 class OpenMemories:
@@ -31,22 +34,27 @@ class OpenMemories:
         self._open: dict[tuple[Path, bool], _Opened] = {}
 
     @contextmanager
-    def use(self, workspace: Path, *, is_read_only: bool = False) -> Generator[OpenMemory]:
-        """Give the memory of a workspace; a read-only one leaves nothing in the state folder.
+    def use(
+        self, workspace: Path, *, is_read_only: bool = False
+    ) -> Generator[tuple[OpenMemory, Config]]:
+        """Give the memory of a workspace, and what is configured there by now.
+
+        Of a read-only one nothing is left in the state folder.
 
         Raises:
-            Refused: memory is switched off by now.
+            Refused: memory is switched off.
             StorageError: the state folder does not take it.
         """
         with self._lock:
-            yield self._take(workspace, is_read_only)
+            opened = self._take(workspace, is_read_only)
+            yield opened.memory, opened.config
 
     def close(self) -> None:
         with self._lock:
             while self._open:
                 self._close(next(iter(self._open)))
 
-    def _take(self, workspace: Path, is_read_only: bool) -> OpenMemory:
+    def _take(self, workspace: Path, is_read_only: bool) -> _Opened:
         key = workspace, is_read_only
         stamps = config_stamps(self._places, (workspace,))
         if key in self._open and self._open[key].stamps != stamps:
@@ -56,11 +64,12 @@ class OpenMemories:
         else:
             config = load_config(self._places, workspace=workspace)
             places = self._places.for_reading(is_read_only=is_read_only)
-            opened = _Opened(open_memory(workspace, config, places, is_watching=True), stamps)
+            memory = open_memory(workspace, config, places, is_watching=True)
+            opened = _Opened(memory, config, stamps)
         self._open[key] = opened
         if len(self._open) > MAX_OPEN:
             self._close(next(iter(self._open)))
-        return opened.memory
+        return opened
 
     def _close(self, key: tuple[Path, bool]) -> None:
         self._open.pop(key).memory.close()
@@ -69,12 +78,14 @@ class OpenMemories:
 def open_memory(
     workspace: Path, config: Config, places: Places, *, is_watching: bool = False
 ) -> OpenMemory:
-    """Open the memory of a workspace, unless that is switched off.
+    """Open the memory of a workspace; what it holds at the first time counts as seen.
 
     Raises:
-        Refused: it is.
+        Refused: memory is switched off.
         StorageError: the state folder does not take it.
     """
     refuse_without_memory(config)
     places = places.for_reading(is_read_only=config.policy.is_read_only)
+    with suppress(StorageError):  # without its journal, memory answers all the same
+        begin_memory(workspace, places)
     return OpenMemory(workspace, places, config.embeddings, is_watching=is_watching)

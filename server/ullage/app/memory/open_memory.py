@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import deque
 from collections.abc import Container, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,6 +48,8 @@ MAX_NEW = 16
 """
 N_LOOKED_AT = 500
 """Of the chunks indexed last, for which a search looks whether they have a vector (chosen)."""
+MAX_RECALLED = 500
+"""Texts; chosen: a long session asks some fifty times."""
 REBUILT = "the index was damaged or of another version, and was built again"
 BEHIND = "files changed, and the index is being brought up to date: this answer is of before"
 BUSY = "another Ullage brings the index up to date: this answer is of before"
@@ -75,6 +78,8 @@ class OpenMemory:
         """
         self.workspace, self.places = workspace.resolve(), places
         self.embeddings = embeddings
+        self.recalled: deque[str] = deque(maxlen=MAX_RECALLED)
+        """Texts that were handed out lately, which are not stored as new."""
         self.folder = memory_folder(workspace, places)
         self._lock = threading.RLock()
         self._index = self.open_index()

@@ -88,6 +88,7 @@ def search_memory(
             notes.append(NOTHING)
         results = tuple(_hit(chunk, ranking, memory) for chunk, ranking in found)
         recalled = tuple((chunk.digest, round(ranking.score, 3)) for chunk, ranking in found)
+        memory.recalled.extend(hit.text for hit in results)
     if recalled and by is not None and memory.places.keeps_caches:
         recall = Recall(day=today.isoformat(), by=by, query=hash_query(query), hits=tuple(recalled))
         try:

@@ -12,6 +12,9 @@ Scope: TypeAlias = Literal["all", "memory", "documents"]
 DEFAULT_LIMIT = 6
 MAX_LIMIT = 50
 MAX_QUERY_CHARS = 2_000
+DEFAULT_LINES = 40
+MAX_LINES = 200
+"""That are read back at a time."""
 
 
 class MemoryHit(msgspec.Struct, frozen=True, kw_only=True):

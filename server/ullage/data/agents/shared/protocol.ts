@@ -244,6 +244,39 @@ export interface MemoryFound {
   text: string;
 }
 
+export interface GetMemory {
+  cwd: string;
+  session?: string | null;
+  path: string;
+  firstLine?: number;
+  nLines?: number;
+}
+
+export interface MemoryLines {
+  path: string;
+  firstLine: number;
+  lastLine: number;
+  nLines: number;
+  origin: "user" | "agent" | "file" | "tool" | "web" | "unknown";
+  lines: string;
+  text: string;
+}
+
+export interface StoreMemory {
+  cwd: string;
+  session?: string | null;
+  text: string;
+  kind: "fact" | "decision" | "preference" | "command" | "dead-end";
+  source?: string | null;
+  by?: "user" | "agent";
+}
+
+export interface MemoryStored {
+  path: string | null;
+  item: string;
+  note: string;
+}
+
 /** The methods that we call, with what they take beside the session's handle, and what they give. */
 export interface Methods {
   "context/event": [Omit<Capture, "session">, Captured];
@@ -253,4 +286,6 @@ export interface Methods {
   "context/resume": [object, Resumed];
   "context/close": [object, object];
   "memory/search": [Omit<SearchMemory, "session">, MemoryFound];
+  "memory/get": [Omit<GetMemory, "session">, MemoryLines];
+  "memory/store": [Omit<StoreMemory, "session">, MemoryStored];
 }
