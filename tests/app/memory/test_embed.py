@@ -389,7 +389,7 @@ async def test_what_has_no_vector_yet_counts_by_its_words(memory: Memory) -> Non
             )
             near = msgspec.structs.replace(near, weight=0.7)
             with opened.use() as (index, _):
-                ranked = rank_chunks(index, "the wine of the harbor sold today", near)
+                ranked = rank_chunks(index, "the wine of the harbor sold today", near, 6)
                 (first,) = index.read_chunks([ranked[0].chunk_id]).values()
         assert (first.text, ranked[0].by) == (fresh, "words")
 
