@@ -79,7 +79,7 @@ def _journal_problems(seen: Seen, before: tuple[Event, ...], new: Event) -> list
 def fold_before(root: Path) -> None:
     record_events((FIRST, *OLD), root, places_of(root))
     # This process ends with the operation.
-    journal.SMALL_BYTES = 500
+    journal.FOLD_BYTES = 500
 
 
 def check_fold(seen: Seen) -> list[str]:

@@ -10,6 +10,8 @@ from pygls.exceptions import JsonRpcException
 
 from pi_files import MODEL, PiFile, conversation
 from running import WAIT_S
+from ullage.app.memory.origins import begin_memory, list_outside_changes
+from ullage.store.files.places import Places
 
 
 async def test_a_session_of_the_protocol_begins_and_ends_cleanly(stdio_editor) -> None:
@@ -174,6 +176,30 @@ async def test_what_a_session_does_is_captured_while_it_grows(
     await grow(editor, pi, path, (100_000, "50%"), (120_000, "60%"))
     (thread,) = editor.place.state.glob("context/state/*/thread.json")
     assert b"Reading 50%." in thread.read_bytes()
+
+
+async def test_what_a_watched_agent_writes_into_memory_is_known_as_its_own(
+    editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    pi, path = workspace_session
+    memory = editor.place.cwd / "MEMORY.md"
+    memory.write_text("- first\n", "utf-8")
+    home, state = editor.place.home, editor.place.state
+    places = Places(cwd=editor.place.cwd, home=home, env={}, state_folder=state)
+    begin_memory(editor.place.cwd, places)
+    await editor.start(editor.place.cwd)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    memory.write_text("- first\n- the port is 8123\n- from nowhere\n", "utf-8")
+    n_before = len(pi.data)
+    edit = {"path": str(memory), "oldText": "", "newText": "- the port is 8123"}
+    pi.assistant(calls=[("m1", "edit", edit)], usage=90_000, stop="toolUse")
+    pi.result("m1", "ok", name="edit")
+    with path.open("ab") as file:
+        file.write(pi.data[n_before:])
+    await editor.gauge(lambda gauge: gauge.text == "45%")
+    await grow(editor, pi, path, (100_000, "50%"), (120_000, "60%"))
+    (change,) = list_outside_changes(editor.place.cwd, places)
+    assert change.added == ((3, "- from nowhere"),)
 
 
 async def test_a_checkpoint_is_written_once_a_session_that_grows_is_full_enough(

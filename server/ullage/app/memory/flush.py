@@ -332,7 +332,9 @@ async def _pick(
 ) -> FlushPlan:
     """Find the points of a flush, by the model where there is one."""
     items = await asyncio.to_thread(_mask_items, loaded)
-    agent_lines = await asyncio.to_thread(list_agent_lines, items, str(plan.workspace))
+    agent_lines = await asyncio.to_thread(
+        list_agent_lines, loaded.context.items, str(plan.workspace)
+    )
     plan = msgspec.structs.replace(plan, agent_lines=agent_lines)
     notes: tuple[str, ...] = ()
     if model.problem is not None:

@@ -9,15 +9,15 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
+from ullage.app.memory.origins import see_memory
 from ullage.app.sessions.secrets import secrets_in
 from ullage.core.config.settings import EmbeddingSettings
 from ullage.core.memory.origin import KnownOrigins, Origin
 from ullage.core.memory.vector_weight import VectorHits
-from ullage.errors import StateBusy
+from ullage.errors import StateBusy, StorageError
 from ullage.store.files.places import Places
 from ullage.store.memory.daily_log import FOLDER, MEMORY
 from ullage.store.memory.index import IndexedChunk, MemoryIndex, SourceFile
-from ullage.store.memory.journal import read_journal
 from ullage.store.memory.pages import (
     SUFFIXES,
     find_page,
@@ -26,6 +26,7 @@ from ullage.store.memory.pages import (
     read_page,
 )
 from ullage.store.memory.places import memory_folder
+from ullage.store.memory.seen import NAME as SEEN
 
 if TYPE_CHECKING:
     from ullage.app.memory.vector_search import VectorSearch
@@ -87,6 +88,7 @@ class OpenMemory:
         self._origins = KnownOrigins(lines={}, is_begun=False)
         self.secrets: tuple[str, ...] = ()
         """Values that are never handed out, longest first."""
+        self._seen = 0
         self._is_complete = True
         self._looked_at = 0.0
         self._is_dirty = threading.Event()
@@ -216,10 +218,10 @@ class OpenMemory:
             for page in pages.files.values()
             if known.get(page.path) != (page.size, page.mtime_ns)
         ]
-        self._learn()
+        self._learn(changed)
         self._paths = set(pages.files)
         logs = sorted(path for path, page in pages.files.items() if page.is_log and page.is_memory)
-        self._hot = {path: self._look(path) for path in (MEMORY, FOLDER, *logs[-2:])}
+        self._hot = {path: _look(self.workspace / path) for path in (MEMORY, FOLDER, *logs[-2:])}
         self._update(changed, [path for path in known if path not in pages.files])
 
     def _look_at_changed(self) -> None:
@@ -233,18 +235,22 @@ class OpenMemory:
             if path.parent in self._folders:
                 paths.add(path.relative_to(self.workspace).as_posix())
         for path, before in self._hot.items():
-            if (now := self._look(path)) != before:
+            if (now := _look(self.workspace / path)) != before:
                 self._hot[path] = now
                 paths.add(path)
         if FOLDER in paths:
             paths.remove(FOLDER)
             paths |= set(list_memory_names(self.workspace)) - self._paths
         if paths:
-            self._learn()
             self._paths |= paths
             pages = {path: find_page(self.workspace, path) for path in sorted(paths)}
             gone = [path for path, page in pages.items() if page is None]
-            self._update([page for page in pages.values() if page is not None], gone)
+            changed = [page for page in pages.values() if page is not None]
+            self._learn(changed)
+            self._update(changed, gone)
+        elif _look(self.folder / SEEN) != self._seen:
+            # Somebody accepted a change.
+            self._learn([])
 
     def _update(self, changed: list[SourceFile], gone: list[str]) -> None:
         if not changed and not gone:
@@ -261,16 +267,16 @@ class OpenMemory:
             self._is_dirty.set()
             self._notes.append(BUSY)
 
-    def _learn(self) -> None:
-        self._origins = read_journal(self.workspace, self.places).read_origins()
-        self.secrets = secrets_in((self.workspace,), self.places)
-
-    def _look(self, path: str) -> int:
+    def _learn(self, changed: list[SourceFile]) -> None:
+        self._seen = _look(self.folder / SEEN)
         try:
-            status = (self.workspace / path).lstat()
-        except OSError:
-            return 0
-        return status.st_mtime_ns ^ status.st_size
+            paths = {page.path for page in changed if page.is_memory}
+            self._origins = see_memory(paths, self.workspace, self.places)
+        except StorageError:
+            # Nobody is trusted by a journal that cannot be read.
+            self._origins = KnownOrigins(lines={}, is_begun=True)
+            self._is_dirty.set()
+        self.secrets = secrets_in((self.workspace,), self.places)
 
     def _catch_up(self, changed: list[SourceFile], gone: list[str]) -> None:
         """Bring the index up to date by a connection of its own: readers see all of it or none."""
@@ -287,3 +293,11 @@ class OpenMemory:
             text = read_page(self.workspace, file.path, size=file.size)
             if text is not None:
                 yield file, text
+
+
+def _look(path: Path) -> int:
+    try:
+        status = path.lstat()
+    except OSError:
+        return 0
+    return status.st_mtime_ns ^ status.st_size

@@ -5,7 +5,7 @@ holds; what we and a watched agent write is known. Any other change is a finding
 accepts it (docs/design/memory.md, "Changes from outside").
 """
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -13,8 +13,10 @@ import msgspec
 
 from ullage.app.config.load import refuse_read_only
 from ullage.core.config.settings import Config
+from ullage.core.memory.agent_writes import list_agent_lines
 from ullage.core.memory.journal import Begun, Event, FileSeen, Journal, LinesWritten
 from ullage.core.memory.origin import KnownOrigins, Origin, is_more_trusted, list_line_digests
+from ullage.core.transcript.context import ContextItem
 from ullage.errors import ChangedMeanwhile, StorageError, UnknownItem
 from ullage.store.files.places import Places
 from ullage.store.memory.journal import append_events, hold_journal, read_journal
@@ -48,6 +50,27 @@ def read_origins(workspace: Path, places: Places) -> KnownOrigins:
     return read_journal(workspace, places).read_origins()
 
 
+def see_memory(paths: Collection[str], workspace: Path, places: Places) -> KnownOrigins:
+    """Read what is known of the lines of memory, once some of its files changed.
+
+    As in `list_outside_changes`, the first look takes everything for seen, and what was pulled is
+    noted; but only these files are looked at.
+
+    Raises:
+        StorageError: the journal cannot be read, or the state folder does not take a note.
+    """
+    journal = _read(workspace, places)
+    if not journal.is_begun:
+        _begin(tuple(read_memory_files(workspace)), workspace, places)
+        return read_origins(workspace, places)
+    known = journal.read_origins()
+    files = read_memory_files(workspace, paths) if paths else ()
+    pulled = _note_pulled(files, known.lines, workspace, places)
+    lines = dict(known.lines)
+    lines.update((line, "file") for line in pulled)
+    return KnownOrigins(lines=lines, is_begun=True)
+
+
 def list_outside_changes(workspace: Path, places: Places) -> tuple[OutsideChange, ...]:
     """List the changes of memory that neither Ullage nor a watched agent made.
 
@@ -65,12 +88,7 @@ def list_outside_changes(workspace: Path, places: Places) -> tuple[OutsideChange
     seen, known = journal.read_seen(), set(journal.read_origins().lines)
     changed = [file for file in files if _is_changed(file, seen)]
     gone = sorted(path for path in seen.keys() - {file.path for file in files} if seen[path].sha256)
-    suspects = [file.path for file in changed if _list_unknown(file.text, known)]
-    committed = read_committed(workspace, suspects, places).values()
-    pulled = _list_unknown("\n".join(committed), known)
-    if places.keeps_caches:
-        record_lines(dict.fromkeys(pulled, "file"), "", workspace, places)
-    known |= set(pulled)
+    known |= set(_note_pulled(changed, known, workspace, places))
     texts = read_seen_texts(workspace, places)
     changes = [_compare(file, texts.get(file.path, ""), known) for file in changed]
     changes += [
@@ -135,6 +153,19 @@ def record_lines(
             append_events(path, events)
 
 
+def note_agent_writes(
+    items: Sequence[ContextItem], session_key: str, workspace: Path, places: Places
+) -> None:
+    """Note what an agent wrote into memory itself, by the messages of its session.
+
+    Raises:
+        StorageError: the journal cannot be read, or the state folder does not take it.
+    """
+    if lines := list_agent_lines(items, str(workspace)):
+        begin_memory(workspace, places)
+        record_lines(lines, session_key, workspace, places)
+
+
 def begin_memory(workspace: Path, places: Places) -> None:
     """Take what a folder holds for seen before we write there, where that was not done yet.
 
@@ -166,6 +197,18 @@ def _begin(files: Iterable[MemoryFile], workspace: Path, places: Places) -> None
         lines = dict.fromkeys(line for file in files for line in list_line_digests(file.text))
         written = LinesWritten(origin="file", session="", at=_now(), lines=tuple(lines))
         append_events(path, (written, *seen, Begun(at=_now())))
+
+
+def _note_pulled(
+    files: Iterable[MemoryFile], known: Container[str], workspace: Path, places: Places
+) -> list[str]:
+    """Note the lines of some files that nobody knows and the commit that is checked out has."""
+    suspects = [file.path for file in files if _list_unknown(file.text, known)]
+    committed = read_committed(workspace, suspects, places).values()
+    pulled = _list_unknown("\n".join(committed), known)
+    if places.keeps_caches:
+        record_lines(dict.fromkeys(pulled, "file"), "", workspace, places)
+    return pulled
 
 
 def _is_changed(file: MemoryFile, seen: Mapping[str, FileSeen]) -> bool:

@@ -9,7 +9,10 @@ import logging
 
 from ullage.app.checkpoint.capture import capture
 from ullage.app.checkpoint.write import EDITOR, is_due, write_checkpoint
+from ullage.app.memory.flush import workspace_of
+from ullage.app.memory.origins import note_agent_writes
 from ullage.app.sessions.follow import new_events
+from ullage.core.checkpoint.captured import ToolEvent
 from ullage.errors import UllageError
 from ullage.lsp.client_refresh import refresh_lists
 from ullage.lsp.state import SessionChange, UllageServer
@@ -24,8 +27,14 @@ async def capture_events(ls: UllageServer, change: SessionChange) -> None:
         return
 
     def write() -> tuple[str, ...]:
-        key, events = after.loaded.session.state_key, new_events(before, after)
-        return capture(key, events, ls.places, known_secrets=after.loaded.known_secrets)
+        loaded, events = after.loaded, new_events(before, after)
+        key, is_on = loaded.session.state_key, ls.config.memory.is_enabled
+        problems = capture(key, events, ls.places, known_secrets=loaded.known_secrets)
+        calls = (event.arguments for event in events if isinstance(event, ToolEvent))
+        if is_on and any("memory" in arguments.lower() for arguments in calls):
+            workspace = workspace_of(loaded, ls.places)
+            note_agent_writes(loaded.context.items, key, workspace, ls.places)
+        return problems
 
     try:
         for problem in await asyncio.to_thread(write):

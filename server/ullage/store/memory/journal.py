@@ -24,6 +24,7 @@ from ullage.store.memory.places import memory_folder
 from ullage.store.transcript.reader import read_at
 
 VERSION = 1
+FOLD_BYTES = SMALL_BYTES
 NAME = "journal.jsonl"
 _LEFT = b"\x18"
 """CAN ends a line that was not written to its end: JSON holds no such byte."""
@@ -142,7 +143,7 @@ def _append(path: Path, events: Sequence[Event], *, is_durable: bool) -> None:
         raise unwritable(path, error) from None
     if is_durable and not size_bytes:
         sync_folder(path.parent)
-    if size_bytes + len(data) > max(SMALL_BYTES, 2 * _read_folded(head)):
+    if size_bytes + len(data) > max(FOLD_BYTES, 2 * _read_folded(head)):
         _fold(path)
 
 

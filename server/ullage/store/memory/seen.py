@@ -3,7 +3,7 @@
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -39,13 +39,16 @@ class SeenTexts(msgspec.Struct, frozen=True, kw_only=True):
     texts: dict[str, str] = {}
 
 
-def read_memory_files(workspace: Path) -> Iterator[MemoryFile]:
-    """Read `MEMORY.md` and all Markdown below `memory/`, through no link, in the order of names."""
+def read_memory_files(workspace: Path, only: Collection[str] | None = None) -> Iterator[MemoryFile]:
+    """Read `MEMORY.md` and all Markdown below `memory/`, through no link, in the order of names.
+
+    `only` has the paths of those that are wanted.
+    """
     workspace = workspace.resolve()
     names = [MEMORY] if _is_plain(workspace / MEMORY) else []
     if not _is_linked(workspace / FOLDER):
         names += _list_names(workspace / FOLDER, f"{FOLDER}/")
-    for path in names:
+    for path in names if only is None else (name for name in names if name in only):
         try:
             data = read_bounded(workspace / path, MAX_FILE_BYTES)
         except Unreadable:
