@@ -23,6 +23,7 @@ from ullage.core.memory.ranking import (
     Ranked,
     add_vectors,
     choose_gathering,
+    file_of,
     gather,
     has_answer,
     rank,
@@ -39,18 +40,6 @@ _MORE_READ = 4
 """Chunks beyond those asked for that are read at once: some say the same again."""
 NOTHING = "nothing found: memory holds no answer to this"
 EMPTY = "there is no memory yet: no Markdown stands in this workspace"
-
-
-class _Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """Which chunks were asked for."""
-
-    scope: Scope
-    first_day: str
-    today: date
-
-    def has(self, chunk: IndexedChunk) -> bool:
-        is_of_scope = self.scope == "all" or chunk.is_memory == (self.scope == "memory")
-        return is_of_scope and chunk.day >= self.first_day
 
 
 def search_memory(
@@ -81,9 +70,9 @@ def search_memory(
             return MemoryAnswer(results=(), note="; ".join([*notes, EMPTY]))
         if near.note is not None:
             notes.append(near.note)
-        ranked = rank_chunks(index, query, near, limit)
-        wanted = _Wanted(scope=scope, first_day=since.isoformat() if since else "", today=today)
-        found = _choose(ranked, index, wanted, limit)
+        files = None if scope == "all" and since is None else _find_files(index, scope, since)
+        ranked = rank_chunks(index, query, near, limit, files)
+        found = _choose(ranked, index, limit, today)
         if not found:
             notes.append(NOTHING)
         results = tuple(_hit(chunk, ranking, memory) for chunk, ranking in found)
@@ -98,21 +87,41 @@ def search_memory(
     return MemoryAnswer(results=results, note="; ".join(notes) or None)
 
 
-def rank_chunks(index: MemoryIndex, query: str, near: VectorHits, limit: int) -> list[Ranked]:
-    """Rank the chunks that answer a question; none where nothing does."""
+def _find_files(index: MemoryIndex, scope: Scope, since: date | None) -> frozenset[int]:
+    is_memory = None if scope == "all" else scope == "memory"
+    return index.find_files(is_memory=is_memory, since="" if since is None else since.isoformat())
+
+
+def rank_chunks(
+    index: MemoryIndex,
+    query: str,
+    near: VectorHits,
+    limit: int,
+    files: frozenset[int] | None = None,
+) -> list[Ranked]:
+    """Rank the chunks that answer a question; none where nothing does.
+
+    Only those of `files` are looked at, by their ids; all where it is None.
+    """
     words = read_query(query)
     counts = index.count_chunks(words)
     size = index.size()
     question = weigh_question(words, counts, size.n_chunks)
     postings = index.find_postings(choose_gathering(question.known, counts))
     gathered = gather(question, postings)
+    if files is not None:
+        gathered = [found for found in gathered if file_of(found[0]) in files]
     best = [chunk_id for chunk_id, _ in gathered[: limit + MORE_RERANKED]]
     ranked = rank(question, gathered, index.read_candidates(best), size.mean_chars)
     if not has_answer(question, ranked):
         ranked = []
     if not near.weight:
         return ranked
-    cosines = {at: near.cosines[digest] for at, digest in index.find_digests(near.cosines).items()}
+    cosines = {
+        at: near.cosines[digest]
+        for at, digest in index.find_digests(near.cosines).items()
+        if files is None or file_of(at) in files
+    }
     nearest = sorted(cosines, key=lambda at: -cosines[at])[:N_CANDIDATES]
     if not ranked and (not nearest or cosines[nearest[0]] < near.close_score):
         return []
@@ -122,9 +131,9 @@ def rank_chunks(index: MemoryIndex, query: str, near: VectorHits, limit: int) ->
 
 
 def _choose(
-    ranked: Sequence[Ranked], index: MemoryIndex, wanted: _Wanted, limit: int
+    ranked: Sequence[Ranked], index: MemoryIndex, limit: int, today: date
 ) -> list[tuple[IndexedChunk, Ranked]]:
-    """Read the best chunks that were asked for, without those that say the same again."""
+    """Read the best chunks, without those that say the same again."""
     found: list[tuple[IndexedChunk, Ranked]] = []
     shown: list[tuple[frozenset[str], str]] = []
     for start in range(0, len(ranked), batch := limit + _MORE_READ):
@@ -133,9 +142,9 @@ def _choose(
         rankings = ranked[start : start + batch]
         chunks = index.read_chunks([ranking.chunk_id for ranking in rankings])
         weighed = [
-            (chunk, _age(ranking, chunk, wanted.today))
+            (chunk, _age(ranking, chunk, today))
             for ranking in rankings
-            if (chunk := chunks.get(ranking.chunk_id)) is not None and wanted.has(chunk)
+            if (chunk := chunks.get(ranking.chunk_id)) is not None
         ]
         weighed.sort(key=lambda pair: -pair[1].score)
         for chunk, ranking in weighed:

@@ -178,6 +178,11 @@ def rank(
     ]
 
 
+def file_of(chunk_id: ChunkId) -> int:
+    """Give the id of a chunk's file."""
+    return chunk_id >> MAX_PER_FILE_BITS
+
+
 def has_answer(question: Question, ranked: Sequence[Ranked]) -> bool:
     """Tell whether the best chunks hold enough of a question to be an answer.
 

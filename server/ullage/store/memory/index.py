@@ -169,6 +169,14 @@ class MemoryIndex:
         )
         return {path: (size, mtime_ns) for path, size, mtime_ns in rows}
 
+    def find_files(self, *, is_memory: bool | None, since: str) -> frozenset[int]:
+        """Find the ids of files that are memory or not, or either, and not older than a day."""
+        rows = self._connection.execute(
+            "SELECT id FROM file WHERE day >= ? AND is_memory IN (?, ?)",
+            (since, is_memory is not False, is_memory is True),
+        )
+        return frozenset(map(_FIRST, cast(Iterable[tuple[int]], rows)))
+
     def count_chunks(self, words: Iterable[str]) -> dict[str, int]:
         """Tell how many chunks hold each word, in their text or their surroundings."""
         version = cast(tuple[int], self._connection.execute("PRAGMA data_version").fetchone())
