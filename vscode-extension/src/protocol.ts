@@ -20,6 +20,8 @@ export const WINDOW_REQUEST = "ullage/window";
 export const HISTORY_REQUEST = "ullage/history";
 export const CHECKPOINTS_REQUEST = "ullage/checkpoints";
 export const MEMORY_REQUEST = "ullage/memory";
+export const MEMORY_SEARCH_REQUEST = "ullage/memorySearch";
+export const MEMORY_CHOSEN_REQUEST = "ullage/memoryChosen";
 export const PREVIEW_REQUEST = "ullage/preview";
 export const PRUNABLE_REQUEST = "ullage/prunable";
 
@@ -39,6 +41,7 @@ export const PIN_COMMAND = "ullage.pin";
 export const AUTO_COMMAND = "ullage.auto";
 export const SNOOZE_COMMAND = "ullage.snooze";
 export const FLUSH_COMMAND = "ullage.flush";
+export const ACCEPT_MEMORY_COMMAND = "ullage.acceptMemory";
 export const SHOW_COMMAND = "ullage.show";
 
 /** Show a session until another is chosen; null goes back to the live one. */
@@ -194,17 +197,71 @@ export interface CheckpointsResult {
   rows: CheckpointRow[];
 }
 
+/** A file, a chunk recalled today, a change from outside, or why these are not shown. */
 export interface MemoryRow {
   path: string;
-  kind: "memory" | "log" | "instructions";
+  kind: "memory" | "log" | "instructions" | "recall" | "change" | "problem";
   title: string;
   detail: string;
   label: string;
+  /** Markdown. */
+  tooltip: string;
+  /** From 0, as `lastLine`. */
+  firstLine: number | null;
+  lastLine: number | null;
+  /** A document that shows what changed. */
+  uri: string | null;
+  /** What `ullage.acceptMemory` takes; null where nothing can be accepted. */
+  sha256: string | null;
 }
 
 export interface MemoryResult {
+  /** The files. */
   rows: MemoryRow[];
+  recalled: MemoryRow[];
+  changes: MemoryRow[];
   canFlush: boolean;
+}
+
+export interface MemorySearchArgument {
+  query: string;
+}
+
+/** A chunk that answers a question; its texts are data, whatever they say. */
+export interface MemoryHitRow {
+  path: string;
+  /** From 0, as `lastLine`. */
+  firstLine: number;
+  lastLine: number;
+  /** The beginning of its text. */
+  title: string;
+  place: string;
+  /** Its heading, and where it comes from. */
+  detail: string;
+}
+
+export interface MemorySearchResult {
+  /** Best first. */
+  rows: MemoryHitRow[];
+  /** What the user should know of the answer, or why there is none; empty for nothing. */
+  message: string;
+}
+
+/** What the user chose among the answers to a question. */
+export interface MemoryChosenArgument {
+  query: string;
+  path: string;
+  firstLine: number;
+}
+
+export interface MemoryChosenResult {
+  isNoted: boolean;
+}
+
+export interface AcceptMemoryArgument {
+  path: string;
+  /** Of the content that the user saw. */
+  sha256: string;
 }
 
 /** Something that a placeholder could stand for. */
@@ -315,6 +372,8 @@ export interface Requests {
   [HISTORY_REQUEST]: [SessionArgument, HistoryResult];
   [CHECKPOINTS_REQUEST]: [SessionArgument, CheckpointsResult];
   [MEMORY_REQUEST]: [SessionArgument, MemoryResult];
+  [MEMORY_SEARCH_REQUEST]: [MemorySearchArgument, MemorySearchResult];
+  [MEMORY_CHOSEN_REQUEST]: [MemoryChosenArgument, MemoryChosenResult];
   [PREVIEW_REQUEST]: [PreviewArgument, PreviewResult];
   [PRUNABLE_REQUEST]: [SessionArgument, PrunableResult];
 }
@@ -334,6 +393,7 @@ export interface Commands {
   [AUTO_COMMAND]: [AutoArgument, Outcome];
   [SNOOZE_COMMAND]: [SessionArgument, Outcome];
   [FLUSH_COMMAND]: [SessionArgument, Outcome];
+  [ACCEPT_MEMORY_COMMAND]: [AcceptMemoryArgument, Outcome];
   [SHOW_COMMAND]: [ShowArgument, Outcome];
   [CHOOSE_COMMAND]: [SessionArgument, Outcome];
 }

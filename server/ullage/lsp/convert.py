@@ -1,6 +1,6 @@
 """The one place where values of the core become types of the protocol."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -70,6 +70,12 @@ def line_range(line: int, n_columns: int = 0) -> types.Range:
     return types.Range(types.Position(line, 0), types.Position(line, n_columns))
 
 
+def hover_of(parts: Iterable[str], where: types.Range | None = None) -> types.Hover:
+    """Make a hover of paragraphs of Markdown."""
+    content = types.MarkupContent(kind=types.MarkupKind.Markdown, value="\n\n".join(parts))
+    return types.Hover(contents=content, range=where)
+
+
 def diagnostic_of(finding: DocumentFinding, open_uris: Mapping[Path, str]) -> types.Diagnostic:
     """Make a diagnostic; what no agent sees is a hint, which editors gray out instead of mark."""
     level: FindingLevel = "information" if finding.is_notice else BY_CODE[finding.code].level
@@ -81,6 +87,7 @@ def diagnostic_of(finding: DocumentFinding, open_uris: Mapping[Path, str]) -> ty
         code_description=None if link is None else types.CodeDescription(href=link),
         source=SOURCE,
         message=finding.message,
+        data=finding.sha256,
         tags=[types.DiagnosticTag.Unnecessary] if finding.is_unseen else None,
         related_information=[_related(related, open_uris) for related in finding.related] or None,
     )

@@ -18,6 +18,8 @@ WINDOW_REQUEST: Final = "ullage/window"
 HISTORY_REQUEST: Final = "ullage/history"
 CHECKPOINTS_REQUEST: Final = "ullage/checkpoints"
 MEMORY_REQUEST: Final = "ullage/memory"
+MEMORY_SEARCH_REQUEST: Final = "ullage/memorySearch"
+MEMORY_CHOSEN_REQUEST: Final = "ullage/memoryChosen"
 PREVIEW_REQUEST: Final = "ullage/preview"
 PRUNABLE_REQUEST: Final = "ullage/prunable"
 
@@ -34,6 +36,7 @@ PIN_COMMAND: Final = "ullage.pin"
 AUTO_COMMAND: Final = "ullage.auto"
 SNOOZE_COMMAND: Final = "ullage.snooze"
 FLUSH_COMMAND: Final = "ullage.flush"
+ACCEPT_MEMORY_COMMAND: Final = "ullage.acceptMemory"
 SHOW_COMMAND: Final = "ullage.show"
 CHOOSE_COMMAND: Final = "ullage.choose"
 
@@ -205,17 +208,79 @@ class CheckpointsResult:
 
 @frozen(kw_only=True)
 class MemoryRow:
+    """A file, a chunk recalled today, a change from outside, or why these are not shown."""
+
     path: str
-    kind: Literal["memory", "log", "instructions"]
+    kind: Literal["memory", "log", "instructions", "recall", "change", "problem"]
     title: str
     detail: str
     label: str
+    tooltip: str = ""
+    firstLine: int | None = None
+    """From 0, as `lastLine`."""
+    lastLine: int | None = None
+    uri: str | None = None
+    """A document that shows what changed."""
+    sha256: str | None = None
+    """What `ullage.acceptMemory` takes; None where nothing can be accepted."""
 
 
 @frozen(kw_only=True)
 class MemoryResult:
     rows: list[MemoryRow]
+    """The files."""
+    recalled: list[MemoryRow]
+    changes: list[MemoryRow]
     canFlush: bool
+
+
+@frozen(kw_only=True)
+class MemorySearchArgument:
+    query: str
+
+
+@frozen(kw_only=True)
+class MemoryHitRow:
+    """A chunk that answers a question; its texts are data, whatever they say."""
+
+    path: str
+    firstLine: int
+    """From 0, as `lastLine`."""
+    lastLine: int
+    title: str
+    """The beginning of its text."""
+    place: str
+    detail: str
+    """Its heading, and where it comes from."""
+
+
+@frozen(kw_only=True)
+class MemorySearchResult:
+    rows: list[MemoryHitRow]
+    """Best first."""
+    message: str
+    """What the user should know of the answer, or why there is none; empty for nothing."""
+
+
+@frozen(kw_only=True)
+class MemoryChosenArgument:
+    """What the user chose among the answers to a question."""
+
+    query: str
+    path: str
+    firstLine: int
+
+
+@frozen(kw_only=True)
+class MemoryChosenResult:
+    isNoted: bool
+
+
+@frozen(kw_only=True)
+class AcceptMemoryArgument:
+    path: str
+    sha256: str
+    """Of the content that the user saw."""
 
 
 @frozen(kw_only=True)

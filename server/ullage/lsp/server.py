@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from importlib.metadata import version
 from typing import BinaryIO, ParamSpec, cast
 
@@ -17,7 +18,7 @@ from ullage.lsp import protocol
 from ullage.lsp.auto.checkpoint import capture_events, write_when_due
 from ullage.lsp.auto.consider import consider_session
 from ullage.lsp.client_refresh import refresh_lists, refresh_session, refresh_views
-from ullage.lsp.commands import auto, change, checkpoint, choose, flush, pin, preview
+from ullage.lsp.commands import auto, change, checkpoint, choose, flush, memory, pin, preview
 from ullage.lsp.config import did_change_configuration, on_initialize
 from ullage.lsp.documents import sync, virtual_documents, watched_files
 from ullage.lsp.documents.code_actions import answer_code_actions
@@ -29,9 +30,16 @@ from ullage.lsp.documents.symbols import answer_folding, answer_symbols
 from ullage.lsp.error_edge import answer_errors
 from ullage.lsp.follow import follow
 from ullage.lsp.lifecycle import ClientInput, keep_responsive, start_log
+from ullage.lsp.memory import close_memories, refresh_memory
 from ullage.lsp.methods import Handler, Method, command, request
 from ullage.lsp.state import Reactions, UllageServer
 from ullage.lsp.views import gauge, sessions, window
+from ullage.lsp.views.memory import (
+    answer_workspace_symbols,
+    run_memory,
+    run_memory_chosen,
+    run_memory_search,
+)
 from ullage.store.documents.previews import remove_old_previews
 from ullage.store.files.places import Places, current_places
 from ullage.store.files.processes import claim_stdout, exit_with_parent
@@ -60,6 +68,7 @@ FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
     (types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, answer_symbols, None),
     (types.TEXT_DOCUMENT_FOLDING_RANGE, answer_folding, None),
     (types.TEXT_DOCUMENT_DOCUMENT_LINK, answer_links, None),
+    (types.WORKSPACE_SYMBOL, answer_workspace_symbols, None),
     (types.WORKSPACE_TEXT_DOCUMENT_CONTENT, virtual_documents.text_document_content, None),
 )
 COMMANDS: tuple[Method, ...] = (
@@ -77,6 +86,7 @@ COMMANDS: tuple[Method, ...] = (
     command(protocol.RESTORE_COMMAND, checkpoint.run_restore, writes=False),
     command(protocol.PIN_COMMAND, pin.run_pin),
     command(protocol.FLUSH_COMMAND, flush.run_flush),
+    command(protocol.ACCEPT_MEMORY_COMMAND, memory.run_accept),
     command(protocol.SHOW_COMMAND, virtual_documents.run_show, writes=False),
     command(protocol.CHOOSE_COMMAND, choose.run_choose, writes=False),
 )
@@ -86,7 +96,9 @@ REQUESTS: tuple[Method, ...] = (
     request(protocol.WINDOW_REQUEST, window.run_window),
     request(protocol.HISTORY_REQUEST, gauge.run_history),
     request(protocol.CHECKPOINTS_REQUEST, sessions.run_checkpoints),
-    request(protocol.MEMORY_REQUEST, sessions.run_memory),
+    request(protocol.MEMORY_REQUEST, run_memory),
+    request(protocol.MEMORY_SEARCH_REQUEST, run_memory_search),
+    request(protocol.MEMORY_CHOSEN_REQUEST, run_memory_chosen),
     request(protocol.PREVIEW_REQUEST, preview.make_only, writes=True),
     request(protocol.PRUNABLE_REQUEST, window.run_prunable),
 )
@@ -95,6 +107,7 @@ REACTIONS = Reactions(
         publish_session,
         refresh_session,
         capture_events,
+        refresh_memory,
         write_when_due,
         consider_session,
     ),
@@ -170,4 +183,6 @@ async def shut_down(ls: UllageServer, params: None) -> None:
     if ls.tasks:
         # One that does not heed it must not keep the client waiting: it ends with the process.
         await asyncio.wait(ls.tasks, timeout=SHUTDOWN_S)
+    with suppress(TimeoutError):
+        await asyncio.wait_for(close_memories(ls), SHUTDOWN_S)
     await asyncio.to_thread(ls.worker.close)

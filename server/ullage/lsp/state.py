@@ -20,6 +20,7 @@ from ullage.app.documents.kind import DocumentKind, document_kind
 from ullage.app.documents.outline import OutlinedSession
 from ullage.app.gauge.history import PastContexts
 from ullage.app.gauge.inspect import WindowShares
+from ullage.app.memory.open_memory import OpenMemory
 from ullage.app.sessions.find import SeenSession, SessionBrief, to_follow, to_show
 from ullage.app.sessions.follow import FollowedSession
 from ullage.app.sessions.load import Loaded
@@ -132,6 +133,19 @@ class Sessions:
     """Those that something is worked out for or done to by itself just now."""
 
 
+@dataclass
+class Memories:
+    """The memory of the workspace's folders, as far as somebody asked for it."""
+
+    opened: dict[Path, OpenMemory] = field(default_factory=dict)
+    locks: defaultdict[Path, asyncio.Lock] = field(
+        default_factory=lambda: defaultdict(asyncio.Lock)
+    )
+    """One search of a folder at a time: the threads of its memory would wait for each other."""
+    shown_bytes: dict[Path, int] = field(default_factory=dict)
+    """How large the journals were of the folders whose memory was shown."""
+
+
 @dataclass(frozen=True)
 class SessionChange:
     """A transcript that was read again, or can no longer be read."""
@@ -176,6 +190,7 @@ class UllageServer(LanguageServer):
         self.editor = Editor()
         self.documents = Documents()
         self.sessions = Sessions()
+        self.memories = Memories()
         self.config = Config()
         """What is configured; loaded when the client says which folder is worked in.
 

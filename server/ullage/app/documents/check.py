@@ -36,6 +36,14 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
         return max(around, key=lambda folder: len(folder.parts), default=None)
 
 
+class SmallFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A small document as it stands in the editor, and what is around it."""
+
+    path: Path
+    text: str
+    around: Surroundings
+
+
 class CheckedTranscript(msgspec.Struct, frozen=True, kw_only=True):
     """What was found in a transcript, and the file as it was before that."""
 

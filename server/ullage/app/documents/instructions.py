@@ -9,6 +9,7 @@ import msgspec
 from ullage.app.documents import instruction_loading
 from ullage.app.documents.check import Surroundings
 from ullage.app.documents.kind import MEMORY_FOLDER, MEMORY_NAME, find_loaded_name
+from ullage.app.documents.outside_changes import find_outside_lines
 from ullage.core.documents import instructions
 from ullage.core.documents.duplicates import Duplicate, Statement, find_duplicates, read_statements
 from ullage.core.documents.finding import DocumentFinding, Related, TextFix
@@ -91,6 +92,7 @@ def check_memory(path: Path, text: str, around: Surroundings) -> Iterator[Docume
     if is_index(path):
         yield from find_duplicate_text(path, text, around, positions)
         yield from find_dead_paths(path, text, around)
+    yield from find_outside_lines(path, text, around, positions)
 
 
 def find_instruction_cuts(

@@ -20,9 +20,12 @@ from ullage.core.documents.outline import (
     list_rows_between,
 )
 from ullage.core.facts.tool_calls import read_call
+from ullage.core.memory.quoted import CitedLines, find_cited_lines
 from ullage.core.secrets.scan import mask
+from ullage.core.text.positions import utf16_length
 from ullage.core.transcript.context import Compaction, ContextItem, Sketch
 from ullage.core.transcript.entries import Line, Problem, ToolCall, ToolResult
+from ullage.core.transcript.recalled import MEMORY_TAG
 from ullage.core.transcript.tokens import count_message, estimate_tokens
 from ullage.errors import StorageError
 from ullage.store.files.places import Places
@@ -32,6 +35,8 @@ MAX_ESTIMATED_CHARS = 4_000
 """Of a longer text the beginning is estimated, and the rest by its length (chosen)."""
 MAX_LINES_BACK = 50
 """How far before a result its call is looked for (chosen): parallel calls stand that near."""
+MAX_CITING_BYTES = 256 * 1024
+"""A longer line is no answer of memory: those have some 20,000 characters at most."""
 MAX_LINKED_ROWS = 500
 """Of a longer context, the newest calls are linked (chosen)."""
 _MARK = re.compile(rb"compact\w*")
@@ -74,6 +79,9 @@ class LinkTarget(msgspec.Struct, frozen=True, kw_only=True):
     end_column: int
     path: Path
     tooltip: str
+    first_line: int | None = None
+    """Of the file, from 1; None for all of it."""
+    last_line: int | None = None
 
 
 def outline_of(loaded: Loaded, before: OutlinedSession | None) -> OutlinedSession | None:
@@ -215,7 +223,7 @@ def _sketch(loaded: Loaded, line: Line) -> Sketch | Problem | None:
 
 def find_targets(outlined: OutlinedSession, places: Places) -> tuple[LinkTarget, ...]:
     """List what can be opened from the lines in the context, in their order."""
-    targets = [*_files(outlined), *_checkpoints(outlined, places)]
+    targets = [*_files(outlined), *_recalled(outlined), *_checkpoints(outlined, places)]
     return tuple(sorted(targets, key=lambda target: (target.line, target.column)))
 
 
@@ -235,6 +243,43 @@ def _files(outlined: OutlinedSession) -> Iterator[LinkTarget]:
             at = None if path is None else _find(raw, name)
             if path is not None and at is not None:
                 yield _target(row, raw, at, path, "Open the file")
+
+
+def _recalled(outlined: OutlinedSession) -> Iterator[LinkTarget]:
+    rows = [row for row in outlined.outline.rows if row.kind == "tool results"]
+    cwd = outlined.loaded.session.header.cwd
+    for row in rows[-MAX_LINKED_ROWS:]:
+        for cited in find_recalled_places(outlined, row):
+            path = None if cwd is None else _find_existing(str(Path(cwd, cited.path)), cwd)
+            if path is not None:
+                yield LinkTarget(
+                    line=row.line,
+                    column=cited.start,
+                    end_column=cited.end,
+                    path=path,
+                    tooltip="Open what was recalled",
+                    first_line=cited.first_line,
+                    last_line=cited.last_line,
+                )
+
+
+def find_recalled_places(outlined: OutlinedSession, row: OutlineRow) -> tuple[CitedLines, ...]:
+    """Give the places that memory named in a line; they begin and end in UTF-16 units.
+
+    Raises:
+        Unreadable: the file is not as long as it was.
+    """
+    if row.n_lines > 1 or row.size_bytes > MAX_CITING_BYTES:
+        return ()
+    text = outlined.lines.read_line(row.offset, row.size_bytes).raw.decode("utf-8", "replace")
+    if MEMORY_TAG not in text:
+        return ()
+    return tuple(
+        msgspec.structs.replace(
+            cited, start=utf16_length(text[: cited.start]), end=utf16_length(text[: cited.end])
+        )
+        for cited in find_cited_lines(text)
+    )
 
 
 def _list_touched(outlined: OutlinedSession, row: OutlineRow) -> tuple[str, ...]:

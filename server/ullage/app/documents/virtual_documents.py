@@ -1,12 +1,14 @@
 """Texts of read-only documents: what the command line prints, for an editor to show."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeAlias, assert_never
 
 from ullage.app.change.checkpoint_report import difference_lines
 from ullage.app.checkpoint.find import compare, find_checkpoint
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.config.report import check_text, config_text
+from ullage.app.documents.outside_changes import write_outside_diff
 from ullage.app.gauge.history import history_text, read_history
 from ullage.app.gauge.inspect import inspect, inspection_text
 from ullage.app.gauge.status_text import ago, status_text
@@ -44,6 +46,8 @@ def document_text(
     name = document.name
     if name == "Configuration":
         return f"{config_text(config, places, shows_all=True)}\n\n{check_text(config, places)}\n"
+    if name == "Memory Changes.diff":
+        return write_outside_diff(Path(document.workspace or "."), document.file or "", places)
     loaded = load_session(document.session)
     session = loaded.session
     match name:

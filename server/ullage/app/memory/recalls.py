@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.memory.open_memory import OpenMemory
-from ullage.app.sessions.secrets import secrets_in
 from ullage.core.memory.chunks import Chunk, chunk_digest, read_chunks
 from ullage.core.memory.journal import (
     Asker,
@@ -86,15 +85,14 @@ def find_recalled(
         chunks = {
             chunk.digest: chunk for chunk in reversed(index.read_chunks(tuple(digests)).values())
         }
-    secrets = secrets_in((memory.workspace,), memory.places)
     found = [(chunks[digest], count) for digest, count in counts.items() if digest in chunks]
     return tuple(
         RecalledChunk(
             path=chunk.path,
             first_line=chunk.first_line,
             last_line=chunk.last_line,
-            heading=quote_memory(chunk.heading, secrets),
-            text=quote_memory(chunk.text, secrets),
+            heading=quote_memory(chunk.heading, memory.secrets),
+            text=quote_memory(chunk.text, memory.secrets),
             origin=memory.tell_origin(chunk),
             n_by_user=count["user"],
             n_by_agent=count["agent"],

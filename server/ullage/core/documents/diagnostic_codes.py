@@ -72,6 +72,13 @@ _OWN: tuple[DiagnosticCode, ...] = (
         "Keep an index here, and what it points to in files of their own",
     ),
     _code(
+        "memory-outside", "memory", "information",
+        "Lines of memory came or went by nobody who is known: not by Ullage, by an agent whose"
+        " session it reads, nor by version control. Until you accept the change, what is handed out"
+        " of them is marked as of unknown origin",
+        "Look at what changed, and accept it or take it back",
+    ),
+    _code(
         "checkpoint-schema", "checkpoints", "error",
         "The checkpoint is damaged or does not fit its schema: an earlier one is used instead",
         "Restore an earlier checkpoint, or write a new one",

@@ -35,3 +35,5 @@ class DocumentFinding(msgspec.Struct, frozen=True, kw_only=True):
     related: tuple[Related, ...] = ()
     fixes: tuple[TextFix, ...] = ()
     """The best first."""
+    sha256: str | None = None
+    """Of the content that a person may accept, which settles it."""

@@ -16,8 +16,9 @@ VirtualName: TypeAlias = Literal[
     "Resume.md",
     "Pins",
     "Configuration",
+    "Memory Changes.diff",
 ]
-Field: TypeAlias = Literal["session", "entry", "checkpoint", "old", "new"]
+Field: TypeAlias = Literal["session", "entry", "checkpoint", "old", "new", "workspace", "file"]
 FIELDS: Final[tuple[Field, ...]] = get_args(Field)
 _NAMES: Final[dict[str, VirtualName]] = {
     name: name for name in cast("tuple[VirtualName, ...]", get_args(VirtualName))
@@ -33,6 +34,9 @@ class VirtualUri(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint: str | None = None
     old: str | None = None
     new: str | None = None
+    workspace: str | None = None
+    file: str | None = None
+    """Of memory, relative to its workspace, with `/`."""
 
 
 def write_virtual_uri(document: VirtualUri) -> str:

@@ -40,9 +40,18 @@ def _bracket() -> re.Pattern[str]:
     return re.compile(rf"\[(?={_BLANK}(?:/{_BLANK})?(?:{headings}))", re.IGNORECASE)
 
 
+def _write_code(hidden: re.Match[str]) -> str:
+    return "".join(f"<U+{ord(char):04X}>" for char in hidden[0])
+
+
 def one_line(text: str) -> str:
     """Bring text onto one line that every reader takes as one, without lone surrogates."""
     return _UNPRINTABLE.sub(" ", _SURROGATE.sub("\ufffd", text))
+
+
+def show_hidden(text: str) -> str:
+    """Write what cannot be seen in a line as its code, `<U+200B>`, for a person to judge."""
+    return _UNPRINTABLE.sub(_write_code, _INVISIBLE.sub(_write_code, text))
 
 
 def quote_as_data(text: str) -> str:

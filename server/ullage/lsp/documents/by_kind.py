@@ -2,13 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeAlias, TypeVar
 
 from lsprotocol.types import TextDocumentIdentifier
 
-from ullage.app.documents.check import Surroundings
+from ullage.app.documents.check import SmallFile, Surroundings
 from ullage.app.documents.kind import DocumentKind
 from ullage.app.documents.outline import OutlinedSession
 from ullage.lsp.convert import path_of
@@ -27,15 +26,6 @@ P = TypeVar("P", bound=DocumentParams)
 P_contra = TypeVar("P_contra", bound=DocumentParams, contravariant=True)
 R = TypeVar("R")
 Read: TypeAlias = Callable[[UllageServer, Path, P_contra], Awaitable[R]]
-
-
-@dataclass(frozen=True)
-class SmallFile:
-    """A small document as it stands in the editor, and what is around it."""
-
-    path: Path
-    text: str
-    around: Surroundings
 
 
 def answer_by_kind(
@@ -67,7 +57,9 @@ def of_text(read: Callable[[SmallFile, P], R], empty: R) -> Read[P, R]:
 
     def read_file(path: Path, around: Surroundings, params: P) -> R:
         text = around.text_of(path)
-        return empty if text is None else read(SmallFile(path, text, around), params)
+        return (
+            empty if text is None else read(SmallFile(path=path, text=text, around=around), params)
+        )
 
     async def read_text(ls: UllageServer, path: Path, params: P) -> R:
         return await asyncio.to_thread(read_file, path, ls.surroundings(), params)

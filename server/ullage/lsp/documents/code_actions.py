@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from lsprotocol import types
 
+from ullage.app.documents.outside_changes import OUTSIDE_CODE, write_changes_uri
 from ullage.app.documents.proposal import CheckedProposal, read_checked_proposal, text_fix
 from ullage.core.documents.finding import TextFix
 from ullage.core.documents.outline import find_row_at_line
@@ -54,6 +56,7 @@ async def answer_code_actions(
                 actions += _relief(path, offered, finding)
             else:
                 actions += _text_fixes(ls, path, finding)
+                actions += _memory_actions(ls, path, finding)
         actions += await _proposal_actions(ls, path, findings)
     if offered and _is_wanted(types.CodeActionKind.Refactor, only):
         taken = {action.command.command for action in actions if action.command is not None}
@@ -112,6 +115,35 @@ def _text_fixes(
         _fix_action(ls, uri, fix, version, [diagnostic], is_preferred=is_only and fix.is_sure)
         for fix in fixes
     ]
+
+
+def _memory_actions(
+    ls: UllageServer, path: Path, diagnostic: types.Diagnostic
+) -> list[types.CodeAction]:
+    """Offer to look at a change of memory from outside, and to accept what was found then."""
+    workspace, sha256 = ls.surroundings().workspace_of(path), cast(object, diagnostic.data)
+    if diagnostic.code != OUTSIDE_CODE or workspace is None or not isinstance(sha256, str):
+        return []
+    actions: list[types.CodeAction] = []
+    if ls.can_show_text:
+        uri = write_changes_uri(workspace, path.relative_to(workspace).as_posix())
+        actions.append(_offer("Show what changed", protocol.SHOW_COMMAND, {"uri": uri}, diagnostic))
+    if ls.may_write:
+        argument = {"path": str(path), "sha256": sha256}
+        title = "Accept this change of memory"
+        actions.append(_offer(title, protocol.ACCEPT_MEMORY_COMMAND, argument, diagnostic))
+    return actions
+
+
+def _offer(
+    title: str, command: str, argument: dict[str, str], diagnostic: types.Diagnostic
+) -> types.CodeAction:
+    return types.CodeAction(
+        title=title,
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=[diagnostic],
+        command=types.Command(title=title, command=command, arguments=[argument]),
+    )
 
 
 async def _proposal_actions(

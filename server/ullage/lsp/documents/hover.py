@@ -1,26 +1,37 @@
 """Hovers: what a line costs and whether it is still in the context; what a key means."""
 
+import asyncio
 import re
+from pathlib import Path
 
 from lsprotocol import types
 
 from ullage.app.config.report import PlainValue, SettingReport, report_config
 from ullage.app.documents import outline_text
+from ullage.app.documents.check import SmallFile, Surroundings
 from ullage.app.documents.instruction_size import estimate_sent_tokens
-from ullage.app.documents.outline import OutlinedSession, find_answered_calls, place_compactions
+from ullage.app.documents.outline import (
+    OutlinedSession,
+    find_answered_calls,
+    find_recalled_places,
+    place_compactions,
+)
 from ullage.app.gauge.status_text import ago
 from ullage.core.config.key import Key
 from ullage.core.config.read import key_at
 from ullage.core.documents.instructions import cut_text_sections, estimate_text
-from ullage.core.documents.outline import find_row_at_line
+from ullage.core.documents.outline import OutlineRow, find_row_at_line
 from ullage.core.gauge.loss import measured_text, read_noted_loss
 from ullage.core.secrets.scan import list_known_secrets, mask
-from ullage.core.text.positions import Extent, Position, Positions
+from ullage.core.text.positions import Position, Positions
 from ullage.core.text.prose import gist
 from ullage.core.transcript.context import Compaction
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
-from ullage.lsp.convert import escape_markdown, range_of
-from ullage.lsp.documents.by_kind import SmallFile, answer_by_kind, of_outline, of_text
+from ullage.lsp.convert import escape_markdown, hover_of, range_of
+from ullage.lsp.documents.by_kind import answer_by_kind, of_text
+from ullage.lsp.documents.memory import line_hover, place_hover, show_cited
+from ullage.lsp.documents.outline import read_outline
+from ullage.lsp.state import UllageServer
 from ullage.store.checkpoint.files import read_checkpoint
 from ullage.store.config.files import guess_place, parse_config
 
@@ -34,10 +45,32 @@ MAX_TOPIC_CHARS = 200
 _CHECKPOINT_ID = re.compile(r"\bcp_\d{3,9}\b")
 
 
-def transcript_hover(outlined: OutlinedSession, params: types.HoverParams) -> types.Hover | None:
-    row = find_row_at_line(outlined.outline, params.position.line)
-    if row is None:
+async def transcript_hover(
+    ls: UllageServer, path: Path, params: types.HoverParams
+) -> types.Hover | None:
+    outlined = await read_outline(ls, path)
+    row = None if outlined is None else find_row_at_line(outlined.outline, params.position.line)
+    if outlined is None or row is None:
         return None
+    around = ls.surroundings()
+    return await asyncio.to_thread(
+        lambda: _recalled_hover(outlined, row, params, around) or _entry_hover(outlined, row)
+    )
+
+
+def _recalled_hover(
+    outlined: OutlinedSession, row: OutlineRow, params: types.HoverParams, around: Surroundings
+) -> types.Hover | None:
+    """Show the lines of memory that the place under the pointer names."""
+    cwd = outlined.loaded.session.header.cwd
+    for cited in find_recalled_places(outlined, row) if cwd is not None else ():
+        if cited.start <= params.position.character <= cited.end:
+            start, end = (types.Position(row.line, at) for at in (cited.start, cited.end))
+            return show_cited(cited, Path(cwd or ""), around, types.Range(start, end))
+    return None
+
+
+def _entry_hover(outlined: OutlinedSession, row: OutlineRow) -> types.Hover:
     when = "" if row.at_ms is None else f" · {ago(row.at_ms)}"
     parts = [f"**{outline_text.KIND_NAMES[row.kind]}**{when}"]
     if row.title:
@@ -53,7 +86,7 @@ def transcript_hover(outlined: OutlinedSession, params: types.HoverParams) -> ty
         outline_text.presence_text(outlined, row),
     )
     parts.append("  \n".join(line for line in lines if line))
-    return _hover(parts)
+    return hover_of(parts)
 
 
 def _compaction_parts(outlined: OutlinedSession, compaction: Compaction) -> list[str]:
@@ -79,7 +112,7 @@ def config_hover(file: SmallFile, params: types.HoverParams) -> types.Hover | No
     of_key = [report for report in reports if report.key == key.name]
     general = [report for report in of_key if report.model is None]
     extent = positions.extent(member.start, member.end)
-    return _hover(_key_parts(key, (general or of_key)[0]), extent)
+    return hover_of(_key_parts(key, (general or of_key)[0]), range_of(extent))
 
 
 def _key_parts(key: Key, report: SettingReport) -> list[str]:
@@ -114,7 +147,7 @@ def checkpoint_hover(file: SmallFile, params: types.HoverParams) -> types.Hover 
     for match in _CHECKPOINT_ID.finditer(positions.line_text(params.position.line)):
         if match.start() <= offset <= match.end():
             extent = positions.extent(line_start + match.start(), line_start + match.end())
-            return _hover(_checkpoint_parts(file, match[0]), extent)
+            return hover_of(_checkpoint_parts(file, match[0]), range_of(extent))
     return None
 
 
@@ -158,25 +191,28 @@ def section_hover(file: SmallFile, params: types.HoverParams) -> types.Hover | N
     if least < n_all:
         some = f"{least:,}" if least == most else f"{least:,} to {most:,}"
         text += f" Only {some} of them are in a request: the rest is cut off."
-    return _hover([text], positions.extent(section.start, section.heading_end))
+    return hover_of([text], range_of(positions.extent(section.start, section.heading_end)))
 
 
 def _offset(positions: Positions, params: types.HoverParams) -> int:
     return positions.offset(Position(params.position.line, params.position.character))
 
 
-def _hover(parts: list[str], extent: Extent | None = None) -> types.Hover:
-    content = types.MarkupContent(kind=types.MarkupKind.Markdown, value="\n\n".join(parts))
-    return types.Hover(contents=content, range=None if extent is None else range_of(extent))
+def memory_hover(file: SmallFile, params: types.HoverParams) -> types.Hover | None:
+    return place_hover(file, params) or section_hover(file, params) or line_hover(file, params)
+
+
+def instructions_hover(file: SmallFile, params: types.HoverParams) -> types.Hover | None:
+    return place_hover(file, params) or section_hover(file, params)
 
 
 answer_hover = answer_by_kind(
     {
-        "transcript": of_outline(transcript_hover, None),
+        "transcript": transcript_hover,
         "config": of_text(config_hover, None),
         "checkpoint": of_text(checkpoint_hover, None),
-        "instructions": of_text(section_hover, None),
-        "memory": of_text(section_hover, None),
+        "instructions": of_text(instructions_hover, None),
+        "memory": of_text(memory_hover, None),
     },
     None,
 )

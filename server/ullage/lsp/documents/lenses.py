@@ -8,6 +8,7 @@ from lsprotocol import types
 from lsprotocol.types import CodeLens, CodeLensParams, Command
 
 from ullage.app.change.preview import saved_text
+from ullage.app.documents.check import SmallFile
 from ullage.app.documents.instruction_size import sent_text, size_text
 from ullage.app.documents.instructions import is_index
 from ullage.app.documents.outline import OutlinedSession, PlacedCompaction, place_compactions
@@ -22,7 +23,7 @@ from ullage.core.text.positions import Positions
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp import protocol
 from ullage.lsp.convert import line_range, position_of
-from ullage.lsp.documents.by_kind import SmallFile, answer_by_kind, of_outline, of_text
+from ullage.lsp.documents.by_kind import answer_by_kind, of_outline, of_text
 from ullage.lsp.documents.offered_commands import offered_commands
 from ullage.lsp.documents.outline import read_outline
 from ullage.lsp.state import UllageServer

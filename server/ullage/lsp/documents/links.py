@@ -1,17 +1,19 @@
-"""Document links: files that calls touched or instructions name, and checkpoints."""
+"""Document links: files that calls touched or texts name, places in memory, checkpoints."""
 
 import asyncio
 from pathlib import Path
 
 from lsprotocol import types
 
+from ullage.app.documents.check import SmallFile
 from ullage.app.documents.checkpoint_check import key_extent
 from ullage.app.documents.outline import find_targets
 from ullage.core.documents.mentioned_paths import find_mentions
 from ullage.core.text.positions import Positions
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.convert import range_of, uri_of
-from ullage.lsp.documents.by_kind import SmallFile, answer_by_kind, of_text
+from ullage.lsp.documents.by_kind import answer_by_kind, of_text
+from ullage.lsp.documents.memory import cited_links, lines_uri
 from ullage.lsp.documents.outline import read_outline
 from ullage.lsp.state import UllageServer
 from ullage.store.checkpoint.yaml_file import load
@@ -30,7 +32,9 @@ async def transcript_links(
                 types.Position(target.line, target.column),
                 types.Position(target.line, target.end_column),
             ),
-            target=uri_of(target.path),
+            target=uri_of(target.path)
+            if target.first_line is None
+            else lines_uri(target.path, target.first_line, target.last_line or target.first_line),
             tooltip=target.tooltip,
         )
         for target in await asyncio.to_thread(find_targets, outlined, ls.places)
@@ -67,13 +71,15 @@ def mention_links(file: SmallFile, _: types.DocumentLinkParams) -> list[types.Do
             folder for folder in file.path.parent.parents if folder.is_relative_to(workspace)
         ]
     positions = Positions(file.text)
-    links: list[types.DocumentLink] = []
+    links = list(cited_links(file))
+    taken = {(link.range.start.line, link.range.start.character) for link in links}
     for mention in find_mentions(file.text):
         targets = (folder / mention.path for folder in folders)
         target = next((target for target in targets if exists(target)), None)
         if target is not None and not mention.path.endswith("/"):
             where = range_of(positions.extent(mention.start, mention.end))
-            links.append(types.DocumentLink(range=where, target=uri_of(target)))
+            if (where.start.line, where.start.character) not in taken:
+                links.append(types.DocumentLink(range=where, target=uri_of(target)))
     return links
 
 

@@ -13,6 +13,7 @@ from ullage.lsp.convert import path_of, uri_of
 from ullage.lsp.documents.diagnostics import check_dependents, check_soon, recheck_all
 from ullage.lsp.documents.sync import TYPED_PATTERNS, register
 from ullage.lsp.follow import discover
+from ullage.lsp.memory import close_memories
 from ullage.lsp.state import ListName, UllageServer
 
 _LISTS: dict[DocumentKind, ListName] = {
@@ -70,5 +71,6 @@ async def did_change_folders(
     del params
     await reload_config(ls)
     await discover(ls)
+    await close_memories(ls)
     recheck_all(ls)
     refresh_lists(ls, "sessions", "checkpoints", "memory")

@@ -1,4 +1,4 @@
-"""The lists of the workspace: sessions with their gauges, memory files, checkpoints."""
+"""The lists of the workspace: sessions with their gauges, and checkpoints."""
 
 import asyncio
 from collections.abc import Iterator
@@ -6,7 +6,6 @@ from datetime import datetime
 from pathlib import Path
 
 from ullage.app.checkpoint.find import Damaged, SavedCheckpoint, list_checkpoints
-from ullage.app.documents.memory_files import MemoryFile, list_memory_files
 from ullage.app.gauge.status_text import ago
 from ullage.app.sessions.find import SessionBrief
 from ullage.app.sessions.load import Loaded
@@ -22,7 +21,6 @@ from ullage.lsp.protocol import CheckpointRow, CheckpointsResult, SessionArgumen
 from ullage.lsp.state import UllageServer
 from ullage.store.files.places import Places
 
-_KINDS = {"memory": "Memory", "log": "Daily log", "instructions": "Instructions"}
 MAX_TOPIC_CHARS = 40
 """In a row, which also says when and how full (chosen); all of it is in the hover."""
 
@@ -83,29 +81,6 @@ def _row(family: SessionFamily, shown: Path | None, *, can_note: bool) -> protoc
         canWrite=session.can_change,
         canNote=can_note,
         isAutomatic=family.is_automatic,
-    )
-
-
-async def run_memory(ls: UllageServer, argument: protocol.SessionArgument) -> protocol.MemoryResult:
-    is_single = len(ls.workspace_folders()) <= 1
-    files = await asyncio.to_thread(list_memory_files, ls.surroundings())
-    has_session = bool(argument.session or ls.gauge_path())
-    return protocol.MemoryResult(
-        rows=[_memory_row(file, is_single=is_single) for file in files],
-        canFlush=has_session and ls.may_write,
-    )
-
-
-def _memory_row(file: MemoryFile, *, is_single: bool) -> protocol.MemoryRow:
-    relative = file.path.relative_to(file.workspace)
-    title = str(relative) if is_single else str(file.workspace.name / relative)
-    size = f"{file.length}, {file.sent} tokens"
-    return protocol.MemoryRow(
-        path=str(file.path),
-        kind=file.kind,
-        title=title,
-        detail=size,
-        label=f"{_KINDS[file.kind]} {title}, {size}",
     )
 
 
