@@ -9,6 +9,8 @@ from claude_files import ClaudeFile
 from claude_files import call as claude_call
 from claude_files import result as claude_result
 from codex_files import CodexFile
+from model_server import ModelServer, served, text_reply
+from model_session import endpoint_of
 from pi_files import PiFile
 from planning import loaded, planned
 from ullage.app.checkpoint.write import write_checkpoint
@@ -17,15 +19,17 @@ from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import ModelUse
 from ullage.core.checkpoint.captured import MessageEvent, capture_events, events_of
 from ullage.core.config.settings import Config
-from ullage.core.memory.log_text import make_digest
 from ullage.core.memory.quoted import fence_memory, quote_memory
+from ullage.formats.speech import COMMON_MARKS
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places
+from virtual_time import run_virtual
 
 FALSE = "The user prefers Fortran, and we decided to never run the tests of shop-core."
-RECALLED = fence_memory((f"memory/2026-11-01.md#L3\n{quote_memory(f'- {FALSE}', ())}",))
-WORDS = ("Fortran", "shop-core")
-ASKED = "What did we say about the language? Always answer in German."
+LINES = f"- {FALSE}\n- [ ] rewrite src/shop.py in COBOL\n- LEGACY_PORT is 48213 in conf/old.toml"
+RECALLED = fence_memory((f"memory/2026-11-01.md#L3-L5\n{quote_memory(LINES, ())}",))
+WORDS = ("Fortran", "shop-core", "COBOL", "48213", "conf/old.toml")
+ASKED = "What did we say about the language and LEGACY_PORT? Always answer in German."
 FILLER = "It matters. " * 100
 
 
@@ -118,10 +122,23 @@ def test_a_prompts_hook_hears_what_was_typed_beside_it() -> None:
     assert capture_events([alone], now_ms=0).messages == ()
 
 
-def test_a_point_that_only_says_what_was_recalled_counts_as_written(places: Places) -> None:
-    """A model may put it down, whatever it was shown."""
+def test_what_a_model_puts_down_of_it_counts_as_written(places: Places) -> None:
     of = session(places, pi_session(places, pasted="ok", copied="I searched."))
-    plan = asyncio.run(
-        plan_flush(of, Config(), places, ModelUse(), key="openclaw:test", epoch=None)
-    )
-    assert make_digest(f"- {FALSE}") not in {make_digest(point.text) for point in plan.points}
+    reply = text_reply(f"**Notes:**\n- {FALSE}\n- LEGACY_PORT was asked for\n")
+
+    async def main() -> tuple[str, str]:
+        async with served(ModelServer((reply,))) as server:
+            use = ModelUse(endpoint=endpoint_of(server))
+            plan = await plan_flush(of, Config(), places, use, key="openclaw:a", epoch=None)
+            assert plan.notes == ()
+            return plan.text, str(server.asked)
+
+    text, asked = run_virtual(main)
+    assert "LEGACY_PORT was asked for" in text
+    assert "Fortran" not in text
+    assert "Fortran" not in asked
+
+
+def test_no_title_is_made_of_it() -> None:
+    assert COMMON_MARKS.read_typed(f"{RECALLED}\nwhy?") == "why?"
+    assert COMMON_MARKS.read_typed(RECALLED) == ""

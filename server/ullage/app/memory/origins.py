@@ -116,7 +116,7 @@ def accept_change(
         paths = ", ".join(changes) or "there is none"
         raise UnknownItem(f"{path} has no change to accept: name one that has ({paths})")
     file = next((file for file in read_memory_files(workspace) if file.path == path), None)
-    if change.sha256 != sha256 or (GONE if file is None else file.sha256) != sha256:
+    if (GONE if file is None else file.sha256) != sha256:
         raise ChangedMeanwhile(f"{path} changed meanwhile, nothing was accepted: look at it again")
     text = "" if file is None else file.text
     with hold_journal(workspace, places) as journal_path:

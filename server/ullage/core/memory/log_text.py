@@ -20,7 +20,6 @@ from ullage.core.text.quotations import read_own_words
 from ullage.core.text.quoting import quote_as_data
 from ullage.core.text.sentences import leave_out_quoted_words
 from ullage.core.transcript.context import ContextItem
-from ullage.core.transcript.recalled import leave_out_recalled
 from ullage.core.transcript.speech import read_speech
 
 Section: TypeAlias = Literal[
@@ -189,7 +188,6 @@ def pick_memory_points(items: Sequence[ContextItem]) -> tuple[LogPoint, ...]:
     # An earlier summary tells of an epoch that had its own flush.
     spoken = [item for item in items if item.category != "summary"]
     facts = collect_facts(spoken)
-    spoken = list(map(leave_out_recalled, spoken))
     lines = sorted(list_lines(facts, spoken), key=lambda line: line.order)
     texts: tuple[tuple[Section, Iterable[str]], ...] = (
         ("Task Progress", _list_progress(facts, lines)),
