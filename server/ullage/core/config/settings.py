@@ -190,8 +190,8 @@ class EmbeddingSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Who turns memory into vectors; nobody without an address and a model."""
 
     base_url: Annotated[str | None, Key("memory.embeddings.baseUrl", URL,
-        "Address of an OpenAI-compatible server that embeds memory for search; without it words"
-        " alone are searched", _EMBEDDINGS, scope="user")] = None
+        "Address of an OpenAI-compatible server that embeds memory; without it words alone search",
+        _EMBEDDINGS, scope="user")] = None
     model: Annotated[str | None, Key("memory.embeddings.model", TEXT,
         "The model that embeds, as that server calls it", _EMBEDDINGS, scope="user")] = None
     dimensions: Annotated[int | None, Key("memory.embeddings.dimensions",

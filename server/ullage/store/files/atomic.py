@@ -129,6 +129,15 @@ def remove_stale_temporaries(folder: Path) -> None:
                 path.unlink()
 
 
+def make_private_file(path: Path) -> None:
+    """Make an empty file that its user alone reads, unless it is there: SQLite's are for all.
+
+    Raises:
+        OSError: the folder does not take it.
+    """
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))
+
+
 def write_new_file(path: Path, data: bytes) -> None:
     """Create a file that must not exist, mode 0600, and check what arrived on disk."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL

@@ -18,7 +18,7 @@ from ullage.core.memory.chunks import CHUNKER, chunk_digest, read_chunks
 from ullage.core.memory.ranking import MAX_PER_FILE_BITS, Candidate, ChunkId, Posting
 from ullage.core.memory.words import read_words
 from ullage.errors import StateBusy, StorageError
-from ullage.store.files.atomic import make_folder, remove_quietly
+from ullage.store.files.atomic import make_folder, make_private_file, remove_quietly, unwritable
 
 N_NEIGHBORS = 2
 """Chunks before and after that are the surroundings of one (docs/design/memory.md, "Search")."""
@@ -259,6 +259,8 @@ class MemoryIndex:
             make_folder(self.path.parent)
         try:
             return _connect(self.path)
+        except OSError as error:
+            raise unwritable(self.path or Path(), error) from None
         except sqlite3.OperationalError as error:
             raise self._unusable(error) from None
         except sqlite3.DatabaseError:
@@ -333,6 +335,8 @@ def _connect(path: Path | None) -> sqlite3.Connection:
     Raises:
         sqlite3.DatabaseError: what is there is no such index.
     """
+    if path is not None:
+        make_private_file(path)
     connection = sqlite3.connect(
         ":memory:" if path is None else path,
         timeout=_WAIT_S,

@@ -5,7 +5,6 @@ to a space: what one model made in one number of dimensions. A new space is fill
 that is searched, and takes its place when it is whole.
 """
 
-import os
 import secrets
 import sqlite3
 import sys
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 
 from ullage.errors import StorageError
-from ullage.store.files.atomic import make_folder, unwritable
+from ullage.store.files.atomic import make_folder, make_private_file, unwritable
 
 if TYPE_CHECKING:
     from ullage.store.memory.vector_table import VectorTable
@@ -167,7 +166,8 @@ class VectorStore:
             StorageError: it cannot be used; one that is damaged is gone then.
         """
         try:
-            self._make()
+            make_folder(self.path.parent)
+            make_private_file(self.path)
             with closing(sqlite3.connect(self.path, timeout=_BUSY_S)) as connection:
                 self._check(connection)
                 with connection:
@@ -179,11 +179,6 @@ class VectorStore:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:
                 raise StorageError(f"{self.path} cannot be used: {error}") from None
         self._throw_away()
-
-    def _make(self) -> None:
-        make_folder(self.path.parent)
-        # SQLite would make it readable for all.
-        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
 
     def _check(self, connection: sqlite3.Connection) -> None:
         names = ("application_id", "user_version", "page_count")
