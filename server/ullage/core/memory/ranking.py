@@ -52,11 +52,14 @@ class Posting(msgspec.Struct, frozen=True, kw_only=True):
 
     in_text: Sequence[ChunkId]
     in_context: Sequence[ChunkId]
-    """Those whose headings or neighbors do."""
+    """Those whose neighbors do."""
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """The words of a chunk as an index keeps them: with a space before, between and behind."""
+    """The words of a chunk as an index keeps them: with a space before, between and behind.
+
+    `words` are those of its text, then those of its headings.
+    """
 
     chunk_id: ChunkId
     words: str

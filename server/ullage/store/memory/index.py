@@ -24,7 +24,7 @@ N_NEIGHBORS = 2
 """Chunks before and after that are the surroundings of one (docs/design/memory.md, "Search")."""
 _APPLICATION = 0x554C4D49
 """`ULMI`: a file without it is no index of memory."""
-_VERSION = 100 * CHUNKER + 2
+_VERSION = 100 * CHUNKER + 3
 """Of chunks and tables: an index of another one is thrown away."""
 _WAIT_S = 20
 """For another Ullage that brings the index up to date; chosen: twice what 40,000 chunks take."""
@@ -374,12 +374,12 @@ def _span_of(file_id: int) -> tuple[int, int]:
 
 
 def _rows_of(text: str, first_id: ChunkId) -> Iterator[_ChunkRow]:
-    """Give the rows of a text's chunks, each with the words around it."""
+    """Give the rows of a text's chunks: headings count as its words, neighbors stand apart."""
     chunks = read_chunks(text)[: 1 << MAX_PER_FILE_BITS]
     words = [read_words(chunk.text) for chunk in chunks]
     of_heading = {heading: read_words(heading) for heading in {chunk.heading for chunk in chunks}}
     for at, chunk in enumerate(chunks):
-        around = dict.fromkeys(of_heading[chunk.heading])
+        around: dict[str, None] = {}
         for near in words[max(0, at - N_NEIGHBORS) : at] + words[at + 1 : at + 1 + N_NEIGHBORS]:
             around.update(dict.fromkeys(near))
         yield (
@@ -389,6 +389,6 @@ def _rows_of(text: str, first_id: ChunkId) -> Iterator[_ChunkRow]:
             chunk.heading,
             chunk.text,
             chunk_digest(chunk.text),
-            f" {' '.join(words[at])} ",
+            f" {' '.join(words[at] + of_heading[chunk.heading])} ",
             f" {' '.join(around)} ",
         )
