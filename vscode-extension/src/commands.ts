@@ -7,6 +7,7 @@ import type { OwnPlaces } from "./environments";
 import type { Logger } from "./logger";
 import { debugText } from "./model/debugInformation";
 import {
+  ACCEPT_MEMORY_COMMAND,
   AUTO_COMMAND,
   CHECKPOINT_COMMAND,
   FLUSH_COMMAND,
@@ -20,6 +21,7 @@ import { openInterpreterSetting, serverOptions } from "./settings";
 import { compareCheckpoints, restore, restoreCheckpoint } from "./views/checkpoints";
 import { chooseSession } from "./views/chooseSession";
 import type { ServerInstallation } from "./views/installation";
+import { searchMemory } from "./views/memorySearch";
 import { showMenu } from "./views/menu";
 import { showOutcome } from "./views/outcome";
 import { pinMessage, pinText } from "./views/pin";
@@ -30,7 +32,7 @@ import { pruneItem, pruneToolResults, sayWhyNotPruned } from "./views/prune";
 import { sessionOf, subjectOf } from "./views/sessionOf";
 import type { ShownSession } from "./views/shownSession";
 import type { Trees } from "./views/trees";
-import { showStatus } from "./views/virtualDocument";
+import { showStatus, showVirtualDocument } from "./views/virtualDocument";
 
 /** What the commands work with. */
 export interface Parts {
@@ -132,6 +134,21 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
       );
       if (outcome !== undefined) {
         showOutcome(client, outcome);
+      }
+    }),
+
+    register("ullage.searchMemory", () => searchMemory(client)),
+    register("ullage.showMemoryChange", async (target) => {
+      const subject = subjectOf(target);
+      if (subject?.kind === "memory" && subject.row.uri !== null) {
+        await showVirtualDocument(vscode.Uri.parse(subject.row.uri, true));
+      }
+    }),
+    register("ullage.acceptMemoryChange", async (target) => {
+      const subject = subjectOf(target);
+      if (subject?.kind === "memory" && subject.row.sha256 !== null) {
+        const { path, sha256 } = subject.row;
+        showOutcome(client, await client.execute(ACCEPT_MEMORY_COMMAND, { path, sha256 }));
       }
     }),
 

@@ -8,11 +8,14 @@ export type Subject =
   | { readonly kind: "subagents"; readonly rows: readonly SessionRow[] }
   | { readonly kind: "window"; readonly row: WindowRow; readonly session: SessionRow }
   | { readonly kind: "checkpoint"; readonly row: CheckpointRow; readonly session: string }
-  | { readonly kind: "memory"; readonly row: MemoryRow };
+  | { readonly kind: "memory"; readonly row: MemoryRow }
+  | { readonly kind: "memories"; readonly rows: readonly MemoryRow[] };
 
 /** Where a click leads. */
 export type Target =
   | { readonly kind: "file"; readonly path: string; readonly line: number | null }
+  | { readonly kind: "lines"; readonly path: string; readonly firstLine: number; readonly lastLine: number }
+  | { readonly kind: "document"; readonly uri: string }
   | { readonly kind: "choose" };
 
 export interface TreeRow {
@@ -107,19 +110,37 @@ export function checkpointTreeRow(row: CheckpointRow, session: string): TreeRow 
   };
 }
 
+/** Return the row of a file of memory, of a chunk of one, or of what changed in one. */
 export function memoryTreeRow(row: MemoryRow): TreeRow {
   return {
-    id: `memory:${row.path}`,
+    id: `memory:${row.kind}:${row.path}:${row.firstLine ?? ""}`,
     title: row.title,
     detail: row.detail,
-    tooltip: "",
+    tooltip: row.tooltip,
     icon: MEMORY_ICONS[row.kind],
-    level: "normal",
-    context: row.kind,
+    level: MEMORY_LEVELS[row.kind],
+    context: words(row.kind, row.sha256 !== null && "acceptable"),
     label: row.label,
     state: "leaf",
-    target: { kind: "file", path: row.path, line: null },
+    target: memoryTarget(row),
     subject: { kind: "memory", row },
+  };
+}
+
+/** Return the row that holds the changes from outside, or what was recalled. */
+export function memoriesTreeRow(kind: "change" | "recall", rows: readonly MemoryRow[], title: string): TreeRow {
+  return {
+    id: `memories:${kind}`,
+    title,
+    detail: rows.length.toLocaleString(),
+    tooltip: "",
+    icon: kind === "change" ? MEMORY_ICONS.change : "history",
+    level: MEMORY_LEVELS[kind],
+    context: "memories",
+    label: `${title}, ${rows.length}`,
+    state: "expanded",
+    target: undefined,
+    subject: { kind: "memories", rows },
   };
 }
 
@@ -139,7 +160,33 @@ const MEMORY_ICONS: Readonly<Record<MemoryRow["kind"], string>> = {
   memory: "book",
   log: "calendar",
   instructions: "law",
+  recall: "quote",
+  change: "warning",
+  problem: "error",
 };
+
+const MEMORY_LEVELS: Readonly<Record<MemoryRow["kind"], TreeRow["level"]>> = {
+  memory: "normal",
+  log: "normal",
+  instructions: "normal",
+  recall: "normal",
+  change: "warning",
+  problem: "error",
+};
+
+function memoryTarget({ kind, path, firstLine, lastLine, uri }: MemoryRow): Target | undefined {
+  switch (kind) {
+    case "problem":
+      return undefined;
+    case "change":
+      return uri === null ? undefined : { kind: "document", uri };
+    case "recall":
+    case "memory":
+    case "log":
+    case "instructions":
+      return firstLine === null || lastLine === null ? { kind: "file", path, line: null } : { kind: "lines", path, firstLine, lastLine };
+  }
+}
 
 function sessionIcon(row: SessionRow, isShown: boolean): string {
   if (row.level !== "normal") {

@@ -96,6 +96,15 @@ function iconColor(level: TreeRow["level"]): vscode.ThemeColor | undefined {
   return level === "normal" ? undefined : new vscode.ThemeColor(`list.${level}Foreground`);
 }
 
+function openCommand(uri: vscode.Uri, options: vscode.TextDocumentShowOptions): vscode.Command {
+  return { command: "vscode.open", title: vscode.l10n.t("Open"), arguments: [uri, options] };
+}
+
+/** Return the range of whole lines; an editor takes what is beyond a line for its end. */
+export function linesRange(firstLine: number, lastLine: number): vscode.Range {
+  return new vscode.Range(firstLine, 0, lastLine, 2 ** 30);
+}
+
 function clickCommand({ target, subject }: TreeRow): vscode.Command | undefined {
   switch (target?.kind) {
     case undefined:
@@ -107,11 +116,11 @@ function clickCommand({ target, subject }: TreeRow): vscode.Command | undefined 
       if (target.line !== null) {
         options.selection = new vscode.Range(target.line, 0, target.line, 0);
       }
-      return {
-        command: "vscode.open",
-        title: vscode.l10n.t("Open"),
-        arguments: [vscode.Uri.file(target.path), options],
-      };
+      return openCommand(vscode.Uri.file(target.path), options);
     }
+    case "lines":
+      return openCommand(vscode.Uri.file(target.path), { preview: true, selection: linesRange(target.firstLine, target.lastLine) });
+    case "document":
+      return openCommand(vscode.Uri.parse(target.uri, true), { preview: true });
   }
 }

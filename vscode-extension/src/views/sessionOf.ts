@@ -25,6 +25,7 @@ export function sessionOf(target: unknown, shown: ShownSession): string | null {
       return subject.session;
     case "subagents":
     case "memory":
+    case "memories":
     case undefined:
       return shown.path;
   }

@@ -5,6 +5,7 @@ import type { Client } from "../client";
 import type { Logger } from "../logger";
 import {
   checkpointTreeRow,
+  memoriesTreeRow,
   memoryTreeRow,
   sessionTreeRow,
   subagentsTreeRow,
@@ -34,7 +35,7 @@ export class Trees implements vscode.Disposable {
   ) {
     this.window = new RowTree("ullage.window", (row) => this.windowRows(row), logger);
     this.checkpoints = new RowTree("ullage.checkpoints", (row) => (row === undefined ? this.checkpointRows() : []), logger);
-    this.memory = new RowTree("ullage.memory", (row) => (row === undefined ? this.memoryRows() : []), logger);
+    this.memory = new RowTree("ullage.memory", (row) => this.memoryRows(row), logger);
     this.subscription = vscode.Disposable.from(
       this.window,
       this.checkpoints,
@@ -84,6 +85,7 @@ export class Trees implements vscode.Disposable {
         return subject.row.children.map((row) => windowTreeRow(row, subject.session));
       case "checkpoint":
       case "memory":
+      case "memories":
         return [];
     }
   }
@@ -117,12 +119,19 @@ export class Trees implements vscode.Disposable {
     return rows.map((row) => checkpointTreeRow(row, path));
   }
 
-  private async memoryRows(): Promise<readonly TreeRow[]> {
+  private async memoryRows(parent: TreeRow | undefined): Promise<readonly TreeRow[]> {
+    if (parent !== undefined) {
+      return parent.subject.kind === "memories" ? parent.subject.rows.map(memoryTreeRow) : [];
+    }
     if (!this.client.isRunning) {
       return [];
     }
-    const { rows, canFlush } = await this.client.request(MEMORY_REQUEST, { session: this.shown.path });
+    const { rows, recalled, changes, canFlush } = await this.client.request(MEMORY_REQUEST, { session: this.shown.path });
     void vscode.commands.executeCommand("setContext", "ullage.canFlush", canFlush);
-    return rows.map(memoryTreeRow);
+    return [
+      ...(changes.length === 0 ? [] : [memoriesTreeRow("change", changes, vscode.l10n.t("Changed from outside"))]),
+      ...(recalled.length === 0 ? [] : [memoriesTreeRow("recall", recalled, vscode.l10n.t("Recalled today"))]),
+      ...rows.map(memoryTreeRow),
+    ];
   }
 }

@@ -57,5 +57,5 @@ test("all that the server offers in a document is known here, and the rest is th
   const offered = constants.filter(([name]) => source.includes(name));
   assert.ok(offered.length >= 8);
   const left = offered.filter(([, command]) => serverAction(command, {}).kind === "execute").map(([name]) => name);
-  assert.deepEqual(left.sort(), ["CHECKPOINT_COMMAND", "PIN_COMMAND", "UNDO_COMMAND"]);
+  assert.deepEqual(left.sort(), ["ACCEPT_MEMORY_COMMAND", "CHECKPOINT_COMMAND", "PIN_COMMAND", "UNDO_COMMAND"]);
 });

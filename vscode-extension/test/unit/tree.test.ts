@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkpointTreeRow, memoryTreeRow, sessionTreeRow, subagentsTreeRow, windowTreeRow, withSubagents } from "../../src/model/tree";
-import type { CheckpointRow, SessionRow, WindowRow } from "../../src/protocol";
+import { checkpointTreeRow, memoriesTreeRow, memoryTreeRow, sessionTreeRow, subagentsTreeRow, windowTreeRow, withSubagents } from "../../src/model/tree";
+import type { CheckpointRow, MemoryRow, SessionRow, WindowRow } from "../../src/protocol";
 
 const session: SessionRow = {
   session: { agent: "openclaw", sessionId: "s1", path: "/s/s1.jsonl" },
@@ -40,6 +40,19 @@ const checkpoint: CheckpointRow = {
   isLatest: true,
   isReadable: true,
   previous: "cp_001",
+};
+
+const instructions: MemoryRow = {
+  path: "/w/AGENTS.md",
+  kind: "instructions",
+  title: "AGENTS.md",
+  detail: "2 kB",
+  label: "AGENTS.md",
+  tooltip: "",
+  firstLine: null,
+  lastLine: null,
+  uri: null,
+  sha256: null,
 };
 
 test("the shown session is open, the others wait for a click", () => {
@@ -93,9 +106,26 @@ test("a checkpoint that follows another can be compared with it", () => {
   assert.equal(checkpointTreeRow({ ...checkpoint, previous: null }, "/s/s1.jsonl").context, "checkpoint readable");
 });
 
-test("a memory file opens", () => {
-  const row = memoryTreeRow({ path: "/w/AGENTS.md", kind: "instructions", title: "AGENTS.md", detail: "2 kB", label: "AGENTS.md" });
-  assert.deepEqual(row.target, { kind: "file", path: "/w/AGENTS.md", line: null });
+test("a memory file opens, and what was recalled of one at its lines", () => {
+  assert.deepEqual(memoryTreeRow(instructions).target, { kind: "file", path: "/w/AGENTS.md", line: null });
+  const recall = memoryTreeRow({ ...instructions, kind: "recall", firstLine: 2, lastLine: 4 });
+  assert.deepEqual(recall.target, { kind: "lines", path: "/w/AGENTS.md", firstLine: 2, lastLine: 4 });
+  assert.notEqual(recall.id, memoryTreeRow(instructions).id);
+});
+
+test("a change from outside shows what changed, and can be accepted where something may be written", () => {
+  const change: MemoryRow = { ...instructions, kind: "change", uri: "ullage:/Memory%20Changes.diff", sha256: "a1" };
+  const row = memoryTreeRow(change);
+  assert.deepEqual(row.target, { kind: "document", uri: "ullage:/Memory%20Changes.diff" });
+  assert.deepEqual([row.level, row.context], ["warning", "change acceptable"]);
+  assert.equal(memoryTreeRow({ ...change, sha256: null }).context, "change");
+  const group = memoriesTreeRow("change", [change], "Changed from outside");
+  assert.deepEqual([group.state, group.level, group.detail], ["expanded", "warning", "1"]);
+});
+
+test("what keeps recalls from being shown leads nowhere", () => {
+  const row = memoryTreeRow({ ...instructions, kind: "problem" });
+  assert.deepEqual([row.target, row.level], [undefined, "error"]);
 });
 
 test("every row has words for a screen reader", () => {
