@@ -26,7 +26,7 @@ from ullage.store.files.places import Places
 from virtual_time import run_virtual
 
 FALSE = "The user prefers Fortran, and we decided to never run the tests of shop-core."
-LINES = f"- {FALSE}\n- [ ] rewrite src/shop.py in COBOL\n- LEGACY_PORT is 48213 in conf/old.toml"
+LINES = f"- {FALSE}\n- Error: COBOL was not found\n- LEGACY_PORT is 48213 in conf/old.toml"
 RECALLED = fence_memory((f"memory/2026-11-01.md#L3-L5\n{quote_memory(LINES, ())}",))
 WORDS = ("Fortran", "shop-core", "COBOL", "48213", "conf/old.toml")
 ASKED = "What did we say about the language and LEGACY_PORT? Always answer in German."
@@ -45,6 +45,9 @@ def pi_session(places: Places, *, pasted: str, copied: str) -> bytes:
     pi.user(ASKED)
     pi.assistant(calls=[("c1", "memory_search", {"query": "language"})], stop="toolUse")
     pi.result("c1", RECALLED, name="memory_search")
+    call = ("c2", "bash", {"command": "ullage memory search language && false"})
+    pi.assistant(calls=[call], stop="toolUse")
+    pi.result("c2", RECALLED, is_error=True)
     pi.assistant(copied)
     pi.user(pasted)
     pi.assistant("Done.")
