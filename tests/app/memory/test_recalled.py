@@ -13,12 +13,14 @@ from model_server import ModelServer, served, text_reply
 from model_session import endpoint_of
 from pi_files import PiFile
 from planning import loaded, planned
+from reading import read_context
 from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.memory.flush import plan_flush
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import ModelUse
 from ullage.core.checkpoint.captured import MessageEvent, capture_events, events_of
 from ullage.core.config.settings import Config
+from ullage.core.facts.collect import collect_facts
 from ullage.core.memory.quoted import fence_memory, quote_memory
 from ullage.formats.speech import COMMON_MARKS
 from ullage.store.files.demo import make_idle
@@ -145,3 +147,12 @@ def test_what_a_model_puts_down_of_it_counts_as_written(places: Places) -> None:
 def test_no_title_is_made_of_it() -> None:
     assert COMMON_MARKS.read_typed(f"{RECALLED}\nwhy?") == "why?"
     assert COMMON_MARKS.read_typed(RECALLED) == ""
+
+
+def test_no_outcome_of_a_command_and_no_task_is_read_from_it() -> None:
+    pi = PiFile()
+    pi.user("Run the tests.")
+    pi.assistant(calls=[("c1", "bash", {"command": "pytest -q"})], stop="toolUse")
+    pi.result("c1", RECALLED, is_error=True)
+    facts = collect_facts(read_context(pi.data).items)
+    assert not [word for word in WORDS if word in repr((facts.runs, facts.tasks, facts.plan))]
