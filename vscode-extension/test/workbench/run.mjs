@@ -9,6 +9,7 @@ import * as checkpoints from "./flows/checkpoints.mjs";
 import * as choose from "./flows/choose.mjs";
 import * as files from "./flows/files.mjs";
 import * as install from "./flows/install.mjs";
+import * as memory from "./flows/memory.mjs";
 import * as nothing from "./flows/nothing.mjs";
 import * as preview from "./flows/preview.mjs";
 import * as prune from "./flows/prune.mjs";
@@ -22,7 +23,7 @@ const SHOTS = path.resolve(process.env.SHOTS ?? path.join(repository, "vscode-ex
 
 /** One window each: what it is started with, and the flows that go through it in this order. */
 const WINDOWS = [
-  { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [bands, auto, preview, prune, choose, checkpoints, shows, files] },
+  { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [bands, auto, preview, prune, choose, checkpoints, shows, files, memory] },
   { options: { isRestricted: true }, settings: { "ullage.interpreter": PYTHON }, flows: [restricted] },
   { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [nothing] },
   { options: {}, settings: {}, flows: [install] },

@@ -36,12 +36,12 @@ def find_outside_lines(
     if change is None:
         return
     added = {digest for _, line in change.added for digest in list_line_digests(line)}
-    for first, last in list(_list_runs(added, positions))[:MAX_FINDINGS]:
-        these = "this line" if first == last else f"these {last - first + 1} lines"
-        start, end = positions.line_start(first), positions.line_start(last)
+    for run in list(_list_runs(added, positions))[:MAX_FINDINGS]:
+        these = "this line" if len(run) == 1 else f"these {len(run)} lines"
+        start, end = positions.line_start(run[0]), positions.line_start(run[-1])
         yield DocumentFinding(
             code=OUTSIDE_CODE,
-            extent=positions.extent(start, end + len(positions.line_text(last))),
+            extent=positions.extent(start, end + len(positions.line_text(run[-1]))),
             message=f"Changed from outside: {these} came {_WHO}.",
             sha256=change.sha256,
         )
@@ -85,15 +85,15 @@ def _find_change(name: str, workspace: Path, places: Places) -> OutsideChange | 
     return next((c for c in changes if c.path == name and c.sha256 != GONE), None)
 
 
-def _list_runs(added: Set[str], positions: Positions) -> Iterator[tuple[int, int]]:
-    """List the first and the last line of those that follow each other; blank ones part nothing."""
-    run: tuple[int, int] | None = None
+def _list_runs(added: Set[str], positions: Positions) -> Iterator[list[int]]:
+    """List the lines that follow each other, those that say something; blank ones part nothing."""
+    run: list[int] = []
     for line in range(positions.n_lines):
         digests = list(list_line_digests(positions.line_text(line)))
         if not added.isdisjoint(digests):
-            run = (run[0] if run else line, line)
+            run.append(line)
         elif digests and run:
             yield run
-            run = None
+            run = []
     if run:
         yield run

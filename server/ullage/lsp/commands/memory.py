@@ -3,6 +3,9 @@
 import asyncio
 from pathlib import Path
 
+from lsprotocol.types import TextDocumentContentRefreshParams
+
+from ullage.app.documents.outside_changes import write_changes_uri
 from ullage.app.memory.origins import accept_change
 from ullage.lsp.client_refresh import refresh_diagnostics, refresh_lists
 from ullage.lsp.documents.diagnostics import check_soon
@@ -18,5 +21,8 @@ async def run_accept(ls: UllageServer, argument: AcceptMemoryArgument) -> Outcom
     if file in ls.documents.small_uris:
         check_soon(ls, file, "memory", delay_s=0.0)
         refresh_diagnostics(ls)
+    if ls.client_workspace.text_document_content is not None:
+        uri = write_changes_uri(workspace, path)
+        ls.workspace_text_document_content_refresh(TextDocumentContentRefreshParams(uri))
     refresh_lists(ls, "memory")
     return Outcome(outcome="nothing", message=f"{path} counts as seen as it is now")

@@ -18,7 +18,6 @@ from ullage.app.memory.recalls import (
 )
 from ullage.app.memory.search import search_memory
 from ullage.core.memory.answer import MemoryAnswer, MemoryHit
-from ullage.core.memory.quoted import cite_lines
 from ullage.core.text.prose import gist, plural, remove_list_mark
 from ullage.errors import StorageError
 from ullage.lsp import protocol
@@ -144,18 +143,18 @@ def _file_row(file: MemoryFile, *, is_single: bool) -> MemoryRow:
 
 
 def _recalled_row(chunk: RecalledChunk, folder: Path, prefix: str) -> MemoryRow:
-    title = gist(remove_list_mark(chunk.text), TITLE_CHARS)
-    place = f"{prefix}{cite_lines(chunk.path, chunk.first_line, chunk.last_line)}"
+    text = gist(remove_list_mark(chunk.text), TITLE_CHARS)
+    title = f"{prefix}{chunk.path}:{chunk.first_line}"
     counts = (("you", chunk.n_by_user), ("agent", chunk.n_by_agent))
     askers = ", ".join(f"{asker} {n}×" if n > 1 else asker for asker, n in counts if n)
-    head = f"**{escape_markdown(place)}** · {ORIGIN_WORDS[chunk.origin]}"
+    head = f"**{escape_markdown(title)}** · {ORIGIN_WORDS[chunk.origin]}"
     parts = (head, escape_markdown(chunk.heading), quote_lines(chunk.text))
     return MemoryRow(
         path=str(folder / chunk.path),
         kind="recall",
         title=title,
-        detail=f"{askers} · {place}",
-        label=f"Recalled by {askers}: {title}, {place}",
+        detail=f"{askers} · {text}",
+        label=f"Recalled by {askers}: {text}, {title}",
         tooltip="\n\n".join(filter(None, parts)),
         firstLine=chunk.first_line - 1,
         lastLine=chunk.last_line - 1,
