@@ -11,9 +11,10 @@ from ullage.core.text.markdown import Part, read_parts
 
 MAX_CHUNK_CHARS = 1600
 """About 400 tokens (docs/design/memory.md, "Chunks"); longer parts are cut between lines."""
-CHUNKER = 1
+MAX_TITLE_CHARS = 200
+"""Of a heading, as it stands with each chunk below it (chosen: three lines)."""
+CHUNKER = 2
 """Raised with every change of what a chunk is: indexes of another one are built again."""
-_HEADING_MARKS = re.compile(r"^\s*#+\s*|\s*#*\s*$")
 _RULE = re.compile(r"[\s|:=*_-]*\Z")
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _LINE_END = re.compile("\n")
@@ -39,8 +40,9 @@ def chunk_digest(text: str) -> str:
 def read_chunks(text: str) -> tuple[Chunk, ...]:
     """Read the chunks of a Markdown text in their order.
 
-    An item of a list is a chunk, and so is what else stands together below one heading, as long
-    as it is not too long. A heading with nothing below it is one too.
+    An item of a list is a chunk with what is indented below it, and so is what else stands
+    together below one heading, as long as it is not too long. A heading with nothing below it is
+    one too.
     """
     starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
     return tuple(
@@ -65,9 +67,10 @@ def _list_spans(text: str) -> Iterator[_Span]:
     headings: list[tuple[int, str]] = []
     bare: Part | None = None
     current: _Span | None = None
+    item: Part | None = None
 
     def path() -> str:
-        return " › ".join(title for _, title in headings)
+        return " › ".join(title for _, title in headings if title)
 
     for part in read_parts(text):
         if part.kind == "heading":
@@ -75,36 +78,49 @@ def _list_spans(text: str) -> Iterator[_Span]:
                 yield current
                 current = None
             if bare is not None and part.level <= bare.level:
-                yield _Span(path(), bare.start, bare.end)
+                yield from (_Span(path(), *piece) for piece in _cut(text, bare))
             while headings and headings[-1][0] >= part.level:
                 headings.pop()
-            headings.append((part.level, _HEADING_MARKS.sub("", text[part.start : part.end])))
-            bare = part
+            headings.append((part.level, _read_title(text[part.start : part.end])))
+            bare, item = part, None
             continue
         bare = None
-        for cut in _cut(text, part):
-            start, end = _strip(text, *cut)
-            if start == end or _RULE.match(text, start, end):
-                continue
-            fits = current is not None and end - current.start <= MAX_CHUNK_CHARS
-            if current is not None and fits and not part.is_item:
-                current.end = end
-                continue
+        is_apart = part.is_item or (
+            part.kind == "text" and item is not None and part.indent <= item.indent
+        )
+        for start, end in _cut(text, part):
             if current is not None:
+                if not is_apart and end - current.start <= MAX_CHUNK_CHARS:
+                    current.end = end
+                    continue
                 yield current
             current = _Span(path(), start, end)
+            if is_apart:
+                item = part if part.is_item else None
     if current is not None:
         yield current
     if bare is not None:
-        yield _Span(path(), bare.start, bare.end)
+        yield from (_Span(path(), *piece) for piece in _cut(text, bare))
 
 
-def _strip(text: str, start: int, end: int) -> tuple[int, int]:
-    content = text[start:end]
-    return start + len(content) - len(content.lstrip()), start + len(content.rstrip())
+def _read_title(line: str) -> str:
+    """Give what a heading says: a closing sequence of `#` stands behind a blank."""
+    title = line.strip().lstrip("#").strip()
+    *before, last = title.rsplit(maxsplit=1) or [""]
+    if not last.strip("#"):
+        title = "".join(before)
+    return title[:MAX_TITLE_CHARS].rstrip()
 
 
 def _cut(text: str, part: Part) -> Iterator[tuple[int, int]]:
+    """Cut what is too long, without the space around it; mere rules and blanks are left out."""
+    for start, end in _cut_lines(text, part):
+        content = text[start:end]
+        if not _RULE.match(content):
+            yield start + len(content) - len(content.lstrip()), start + len(content.rstrip())
+
+
+def _cut_lines(text: str, part: Part) -> Iterator[tuple[int, int]]:
     """Cut what is too long between lines; a line that is longer still within it."""
     start = end = part.start
     for match in _LINE.finditer(text, part.start, part.end):

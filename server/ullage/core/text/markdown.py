@@ -12,7 +12,9 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})(?P<rest>.*)")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_OPEN_COMMENT = re.compile(r"^ {0,3}<!--.*", re.DOTALL | re.MULTILINE)
+"""One that is never closed hides the rest where it begins a line; elsewhere it is text."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,11 +42,14 @@ class _OpenPart(msgspec.Struct):
 
 def read_parts(text: str) -> tuple[Part, ...]:
     """Read the parts in their order; what stands in comments is none."""
-    return tuple(_parts(_COMMENT.sub(lambda match: _blank_out(match[0]), text)))
+    # Behind the last end none is looked for: each beginning would cost the rest of the text.
+    end = text.rfind("-->") + len("-->")
+    text = _COMMENT.sub(_blank_out, text[:end]) + text[end:]
+    return tuple(_parts(_OPEN_COMMENT.sub(_blank_out, text)))
 
 
-def _blank_out(comment: str) -> str:
-    return re.sub(r"[^\r\n]", " ", comment)
+def _blank_out(comment: re.Match[str]) -> str:
+    return re.sub(r"[^\r\n]", " ", comment[0])
 
 
 def _parts(text: str) -> Iterator[Part]:
