@@ -5,7 +5,7 @@ Texts and questions go through the same reading, so that what is asked meets wha
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Protocol, cast
@@ -26,16 +26,19 @@ _NO_SPACES = (
     "\uac00-\ud7af"  # Hangul: spaces part phrases, endings hang on words
     "\U00020000-\U0003134f"
 )
+_INDIC = "\u0900-\u0963\u0966-\u0dff"
+"""Vowel signs are parts of words there, and no letters."""
 _RUN = re.compile(rf"[{_NO_SPACES}]+")
-_PIECE = re.compile(rf"(?:(?![{_NO_SPACES}])[\w$@#+./:'’-])+|[{_NO_SPACES}]+")
+_PIECE = re.compile(rf"(?:(?![{_NO_SPACES}])[\w{_INDIC}$@#+./:'’-])+|[{_NO_SPACES}]+")
 _EDGE = "$@#+./:'’-"
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(rf"(?:[^\W_]|[{_INDIC}])+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _IS_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _ALTERNATIVES = re.compile(r"[^\W\d_]+(?:/[^\W\d_]+)?")
 """A word, or two with a slash between them, such as `and/or`."""
-_MARKS = re.compile("[\u0300-\u036f]+")
+_MARKS = re.compile("[\u0300-\u036f\u05b0-\u05bd\u05bf\u05c1-\u05c7\u064b-\u065f]+")
+"""Accents, and the points of Hebrew and Arabic, which most people leave out."""
 
 
 def read_words(text: str) -> list[str]:
@@ -53,8 +56,7 @@ def read_query(text: str) -> list[str]:
     # By the language that has most of them: `die` and `war` are no stop words of English.
     stops = max(stop_words(), key=lambda words: sum(word in words for word in plain))
     wanted = [piece for piece, word in zip(pieces, plain, strict=True) if word not in stops]
-    words = (word for piece in wanted or pieces for word in _words_of(piece))
-    return list(dict.fromkeys(words))
+    return _list_once(wanted) or _list_once(pieces)
 
 
 @cache
@@ -69,6 +71,10 @@ def _pieces(text: str) -> list[str]:
     if not text.isascii():
         text = _plain(text)
     return cast(list[str], _PIECE.findall(_THOUSANDS.sub("", text)))
+
+
+def _list_once(pieces: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(chain.from_iterable(map(_words_of, pieces))))
 
 
 def _plain(text: str) -> str:

@@ -24,7 +24,7 @@ N_NEIGHBORS = 2
 """Chunks before and after that are the surroundings of one (docs/design/memory.md, "Search")."""
 _APPLICATION = 0x554C4D49
 """`ULMI`: a file without it is no index of memory."""
-_VERSION = 100 * CHUNKER + 3
+_VERSION = 100 * CHUNKER + 4
 """Of chunks and tables: an index of another one is thrown away."""
 _WAIT_S = 20
 """For another Ullage that brings the index up to date; chosen: twice what 40,000 chunks take."""
@@ -42,10 +42,10 @@ CREATE TABLE size (n_chunks INTEGER NOT NULL, n_chars INTEGER NOT NULL);
 INSERT INTO size VALUES (0, 0);
 CREATE VIRTUAL TABLE fts USING fts5 (words, context, content='chunk', content_rowid='id',
     columnsize=0, detail=column,
-    tokenize="unicode61 remove_diacritics 0 tokenchars '!""#$%&''()*+,-./:;<=>?@[\\]^_`{|}~'");
+    tokenize="ascii tokenchars '!""#$%&''()*+,-./:;<=>?@[\\]^_`{|}~'");
 CREATE VIRTUAL TABLE word USING fts5vocab (fts, row);
 """
-"""Words are parted by blanks alone: what a word is, `core.memory.words` says."""
+"""Words are parted by blanks alone and not folded: what a word is, `core.memory.words` says."""
 _CANDIDATES = """SELECT id, words, context FROM chunk
     WHERE id IN (SELECT value FROM json_each(?))"""
 _CHUNKS = """SELECT chunk.id, path, first_line, last_line, heading, text, day, is_memory, is_log,
