@@ -7,7 +7,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from pi_files import PiFile
+from pi_files import PiFile, grow
 from running import Place
 from small_documents import PULL, PUSH, Documents
 from ullage.app.memory.origins import record_lines
@@ -128,8 +128,7 @@ async def test_what_an_agent_recalls_is_shown_when_its_session_goes_on(
     for asker in ("agent", "agent", "ullage"):
         recalled = Recall(day=day, by=asker, query=recall.query, hits=recall.hits)
         record_recall(recalled, place.cwd, place.places())
-    pi.user("And now?")
-    path.write_bytes(pi.data)
+    grow(pi, path, 84_100)
     await editor.changed("memory")
     (row,) = (await editor.request("ullage/memory")).recalled
     assert (row.title, row.detail) == ("MEMORY.md:4", "agent 2× · Releases go out on Thursdays.")
@@ -279,6 +278,27 @@ async def test_a_change_from_outside_is_a_finding_until_it_is_accepted(
     assert await findings(0) == []
     assert (await editor.request("ullage/memory")).changes == []
     assert "is as it was seen" in (await editor.execute("ullage.show", {"uri": row.uri})).text
+
+
+async def test_what_a_watched_agent_wrote_is_no_finding_once_its_session_says_so(
+    documents: Documents, place: Place, memory: Path, workspace_session: tuple[PiFile, Path]
+) -> None:
+    editor, (pi, path) = documents.editor, workspace_session
+    await documents.start(PUSH)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    await editor.request("ullage/memory")
+    text = f"{MEMORY}- Invoices go through RabbitMQ.\n"
+    memory.write_text(text, "utf-8")
+    documents.open(memory)
+    await editor.diagnostics(memory, count=1)
+    n_before = len(pi.data)
+    pi.assistant(calls=[("c9", "write", {"path": str(memory), "content": text})], usage=84_100)
+    pi.result("c9", "Wrote 5 lines.", name="write")
+    with path.open("ab") as file:
+        file.write(pi.data[n_before:])
+    assert await editor.diagnostics(memory, count=0) == []
+    assert (await editor.request("ullage/memory")).changes == []
+    assert (await hover(editor, memory, 4) or "").startswith("**By the agent**, noted")
 
 
 async def test_lines_from_outside_are_found_where_they_stand_while_the_file_is_typed_in(

@@ -9,10 +9,8 @@ from ullage.app.config.load import refuse_without_memory
 from ullage.app.memory.open_memories import open_memory
 from ullage.app.memory.open_memory import INDEX, OpenMemory
 from ullage.errors import UnknownItem
-from ullage.lsp.client_refresh import refresh_lists
-from ullage.lsp.state import SessionChange, UllageServer
+from ullage.lsp.state import UllageServer
 from ullage.store.files.text_files import exists
-from ullage.store.memory.journal import measure_journal
 from ullage.store.memory.places import memory_folder
 
 T = TypeVar("T")
@@ -75,17 +73,3 @@ def find_memory(ls: UllageServer, path: Path) -> tuple[Path, str]:
     if workspace is None:
         raise UnknownItem(f"{path.name} is in no folder of this workspace")
     return workspace, path.relative_to(workspace).as_posix()
-
-
-async def refresh_memory(ls: UllageServer, change: SessionChange) -> None:
-    """Have memory shown again where another process added to its journal.
-
-    An agent that recalls something says so in its session: nothing else needs to be watched.
-    """
-    shown, places = ls.memories.shown_bytes, ls.places
-    sizes = await asyncio.to_thread(
-        lambda: {folder: measure_journal(folder, places) for folder in tuple(shown)}
-    )
-    if any(shown.get(folder) != size for folder, size in sizes.items()):
-        shown.update(sizes)
-        refresh_lists(ls, "memory")

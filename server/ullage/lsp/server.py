@@ -30,12 +30,13 @@ from ullage.lsp.documents.symbols import answer_folding, answer_symbols
 from ullage.lsp.error_edge import answer_errors
 from ullage.lsp.follow import follow
 from ullage.lsp.lifecycle import ClientInput, keep_responsive, start_log
-from ullage.lsp.memory import close_memories, refresh_memory
+from ullage.lsp.memory import close_memories
 from ullage.lsp.methods import Handler, Method, command, request
 from ullage.lsp.state import Reactions, UllageServer
 from ullage.lsp.views import gauge, sessions, window
 from ullage.lsp.views.memory import (
     answer_workspace_symbols,
+    refresh_memory,
     run_memory,
     run_memory_chosen,
     run_memory_search,

@@ -142,8 +142,8 @@ class Memories:
         default_factory=lambda: defaultdict(asyncio.Lock)
     )
     """One search of a folder at a time: the threads of its memory would wait for each other."""
-    shown_bytes: dict[Path, int] = field(default_factory=dict)
-    """How large the journals were of the folders whose memory was shown."""
+    journal_bytes: dict[Path, int] = field(default_factory=dict)
+    """How large the journals were when memory was shown, or its files were checked."""
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,13 @@ from ullage.core.memory.answer import MemoryAnswer, MemoryHit
 from ullage.core.text.prose import gist, plural, remove_list_mark
 from ullage.errors import StorageError
 from ullage.lsp import protocol
-from ullage.lsp.client_refresh import refresh_lists
+from ullage.lsp.client_refresh import refresh_diagnostics, refresh_lists
 from ullage.lsp.convert import escape_markdown, uri_of
+from ullage.lsp.documents.diagnostics import check_soon
 from ullage.lsp.documents.memory import ORIGIN_WORDS, quote_lines
 from ullage.lsp.memory import find_memory, list_indexed, read_memory
 from ullage.lsp.protocol import MemoryHitRow, MemoryRow
-from ullage.lsp.state import UllageServer
+from ullage.lsp.state import SessionChange, UllageServer
 from ullage.store.memory.journal import measure_journal
 
 MAX_HITS = 20
@@ -54,7 +55,7 @@ async def run_memory(ls: UllageServer, argument: protocol.SessionArgument) -> pr
             changes.append(_problem_row(error, folder))
             continue
         changes += [_change_row(ls, change, folder, prefix) for change in found]
-        ls.memories.shown_bytes[folder] = await asyncio.to_thread(
+        ls.memories.journal_bytes[folder] = await asyncio.to_thread(
             measure_journal, folder, ls.places
         )
     return protocol.MemoryResult(
@@ -97,6 +98,27 @@ async def run_memory_chosen(
     )
     refresh_lists(ls, "memory")
     return protocol.MemoryChosenResult(isNoted=is_noted)
+
+
+async def refresh_memory(ls: UllageServer, change: SessionChange) -> None:
+    """Have memory shown anew, and its open files checked, where its journal was added to.
+
+    An agent that recalls or writes something says so in its session, and what it wrote was noted
+    just before: nothing else needs to be watched.
+    """
+    known, places = ls.memories.journal_bytes, ls.places
+    opened = [path for path in ls.documents.small_uris if ls.kind_of(path) == "memory"]
+    folders = ls.workspace_folders() if opened else tuple(known)
+    sizes = await asyncio.to_thread(
+        lambda: {folder: measure_journal(folder, places) for folder in folders}
+    )
+    if all(known.get(folder) == size for folder, size in sizes.items()):
+        return
+    known.update(sizes)
+    refresh_lists(ls, "memory")
+    for path in opened:
+        check_soon(ls, path, "memory", delay_s=0.0)
+    refresh_diagnostics(ls)
 
 
 async def answer_workspace_symbols(
