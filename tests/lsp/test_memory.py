@@ -11,6 +11,7 @@ from pi_files import PiFile, grow
 from running import Place
 from small_documents import PULL, PUSH, Documents
 from ullage.app.memory.origins import record_lines
+from ullage.core.documents.virtual_uri import VirtualUri, write_virtual_uri
 from ullage.core.memory.chunks import chunk_digest
 from ullage.core.memory.journal import Recall, hash_query
 from ullage.core.memory.origin import digest_line
@@ -50,6 +51,17 @@ async def search(editor, query: str = LEDGERS):
 async def symbols(editor, query: str) -> list[types.SymbolInformation]:
     found = await editor.client.workspace_symbol_async(types.WorkspaceSymbolParams(query))
     return list(found or ())
+
+
+def recalling_session(place: Place) -> bytes:
+    """A session whose agent was handed out the third line of MEMORY.md."""
+    answer = fence_memory([f"{cite_lines('MEMORY.md', 3, 3)}\n- Ledgers are kept in PostgreSQL."])
+    pi = PiFile(cwd=str(place.cwd))
+    pi.user("what did we decide?")
+    pi.assistant(calls=[("c1", "memory_search", {"query": "ledgers"})], usage=1000)
+    pi.result("c1", answer, name="memory_search")
+    pi.assistant("PostgreSQL.", usage=1100)
+    return pi.data
 
 
 async def test_a_question_is_answered_with_the_lines_to_open(
@@ -216,13 +228,7 @@ async def test_a_place_in_memory_leads_to_its_lines_and_shows_them(
 async def test_a_place_in_a_transcript_leads_to_its_lines_and_shows_them(
     editor, place: Place, memory: Path
 ) -> None:
-    answer = fence_memory([f"{cite_lines('MEMORY.md', 3, 3)}\n- Ledgers are kept in PostgreSQL."])
-    pi = PiFile(cwd=str(place.cwd))
-    pi.user("what did we decide?")
-    pi.assistant(calls=[("c1", "memory_search", {"query": "ledgers"})], usage=1000)
-    pi.result("c1", answer, name="memory_search")
-    pi.assistant("PostgreSQL.", usage=1100)
-    path = place.write("s.jsonl", pi.data)
+    path = place.write("s.jsonl", recalling_session(place))
     await editor.start(place.cwd)
     editor.open(path)
     await editor.gauge(lambda gauge: gauge.session is not None)
@@ -237,6 +243,30 @@ async def test_a_place_in_a_transcript_leads_to_its_lines_and_shows_them(
     shown = await hover(editor, path, start.line, start.character + 2)
     assert "Ledgers are kept in PostgreSQL" in (shown or "")
     assert "Tool result" in (await hover(editor, path, start.line, 0) or "")
+
+
+async def test_a_place_in_a_shown_context_leads_to_its_lines_and_shows_them(
+    editor, place: Place, memory: Path
+) -> None:
+    path = place.write("s.jsonl", recalling_session(place))
+    await editor.start(place.cwd)
+    uri = write_virtual_uri(VirtualUri(name="Context.md", session=str(path)))
+    shown = await editor.client.workspace_text_document_content_async(
+        types.TextDocumentContentParams(uri)
+    )
+    (link,) = await editor.client.text_document_document_link_async(
+        types.DocumentLinkParams(types.TextDocumentIdentifier(uri))
+    )
+    assert link.target == f"{memory.as_uri()}#L3"
+    start, end = link.range.start, link.range.end
+    line = shown.text.split("\n")[start.line]
+    assert line[start.character : end.character] == "MEMORY.md#L3"
+    for pointer, is_shown in ((start, True), (end, True), (types.Position(0, 0), False)):
+        told = await editor.client.text_document_hover_async(
+            types.HoverParams(types.TextDocumentIdentifier(uri), pointer)
+        )
+        assert (told is not None) == is_shown
+        assert told is None or "Ledgers are kept in PostgreSQL" in told.contents.value
 
 
 @pytest.mark.parametrize("capabilities", [PUSH, PULL], ids=["push", "pull"])
@@ -324,3 +354,11 @@ async def test_a_journal_that_cannot_be_read_is_told_beside_the_files(
     (row,) = listed.changes
     assert row.kind == "problem"
     assert "newer version of Ullage" in row.detail
+
+
+async def test_an_open_memory_does_not_keep_the_server_from_ending(
+    stdio_editor, place: Place, memory: Path
+) -> None:
+    await stdio_editor.start(place.cwd)
+    assert (await search(stdio_editor)).rows
+    assert await stdio_editor.exit_code() == 0

@@ -28,7 +28,7 @@ import {
   type ShowMessageRequestParams,
 } from "vscode-languageclient/node";
 import { errorMessage, type Logger } from "./logger";
-import { DOCUMENTS, isReadFromDisk, withoutText } from "./model/documents";
+import { DOCUMENTS, isKnownToServer, withoutText } from "./model/documents";
 import type { Step } from "./model/progress";
 import { CHANGED_NOTIFICATION, COPY_NOTIFICATION, GAUGE_NOTIFICATION, type ChangedParams, type CopyParams, type GaugeParams } from "./protocol";
 import { serverOptions, serverSettings } from "./settings";
@@ -186,7 +186,7 @@ export class Connection {
           showDocument: async (params, token, next) =>
             (await peer.showDocument(vscode.Uri.parse(params.uri, true))) ? { success: true } : next(params, token),
         },
-        didOpen: (document, next) => next(isReadFromDisk(document.uri.path) ? withoutText(document) : document),
+        didOpen: (document, next) => next(isKnownToServer(document.uri) ? withoutText(document) : document),
       },
       // The server's own log has its levels in the text, and is no error of the client's.
       stdioOptions: { stdout: logLines, stderr: logLines },

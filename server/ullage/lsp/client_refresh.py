@@ -27,8 +27,8 @@ async def refresh_session(ls: UllageServer, change: SessionChange) -> None:
     if change.after is None:
         return
     if ls.client_workspace.text_document_content is not None:
-        for uri, path in ls.documents.shown.items():
-            if path == change.path:
+        for uri, document in ls.documents.shown.items():
+            if document.path == change.path:
                 ls.workspace_text_document_content_refresh(TextDocumentContentRefreshParams(uri))
     refresh_lists(ls, "sessions")
     if change.before is not None and change.path in ls.documents.open_uris:

@@ -26,6 +26,8 @@ from ullage.app.sessions.follow import FollowedSession
 from ullage.app.sessions.load import Loaded
 from ullage.core.config.settings import Config
 from ullage.core.documents.finding import DocumentFinding
+from ullage.core.memory.quoted import CitedLines
+from ullage.core.text.positions import Extent
 from ullage.errors import WriteNotSupported
 from ullage.lsp.convert import path_of
 from ullage.lsp.error_edge import log_faults
@@ -36,6 +38,8 @@ from ullage.store.gauge.token_worker import TokenWorker
 from ullage.store.transcript.reader import Fingerprint
 
 P = ParamSpec("P")
+CitedExtent: TypeAlias = tuple[CitedLines, Extent]
+"""A place in memory, and where a text names it."""
 ListName: TypeAlias = Literal["sessions", "checkpoints", "memory"]
 """What a client that shows it can be told to ask for again."""
 
@@ -54,6 +58,17 @@ class Editor:
     """Whether it says that the workspace is not trusted: then nothing is written."""
     shows_outcomes: bool = False
     """Whether it tells its user what became of a command, so that we need not."""
+
+
+@dataclass(frozen=True)
+class ShownDocument:
+    """A virtual document that the client asked for."""
+
+    path: Path
+    """The transcript that it is of."""
+    workspace: Path | None
+    cited: tuple[CitedExtent, ...]
+    """The places in memory that its text names."""
 
 
 @dataclass
@@ -86,8 +101,8 @@ class Documents:
     are_views_old: bool = False
     refreshing_views: asyncio.Task[None] | None = None
     """Tells the editor that lenses and hints are old, and then pauses."""
-    shown: dict[str, Path] = field(default_factory=dict)
-    """Virtual documents that the client asked for, and the transcripts that they are of."""
+    shown: dict[str, ShownDocument] = field(default_factory=dict)
+    """Virtual documents that the client asked for, by their URIs."""
 
     def is_typing_known(self, path: Path) -> bool:
         """Tell whether a small document is known as it stands in the editor."""

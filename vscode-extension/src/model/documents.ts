@@ -13,22 +13,22 @@ const CHECKPOINT = "**/checkpoints/**/cp_*.yaml";
 const CONFIGURATION = "**/{.ullage.yaml,.openclaw/config.yaml,openclaw.json,clawdbot.json}";
 const PREVIEW = "**/previews/*/proposed.md";
 
+/** The server's own read-only documents, in which it links places in memory. */
+const SHOWN: DocumentFilter = { scheme: "ullage", pattern: "/*.md" };
+
 export interface DocumentFilter {
-  readonly scheme: "file";
+  readonly scheme: "file" | "ullage";
   readonly pattern: string;
 }
 
 export const DOCUMENTS: readonly DocumentFilter[] = [
-  TRANSCRIPT,
-  INSTRUCTIONS,
-  MEMORY,
-  CHECKPOINT,
-  CONFIGURATION,
-  PREVIEW,
-].map((pattern) => ({ scheme: "file", pattern }));
+  ...[TRANSCRIPT, INSTRUCTIONS, MEMORY, CHECKPOINT, CONFIGURATION, PREVIEW].map((pattern): DocumentFilter => ({ scheme: "file", pattern })),
+  SHOWN,
+];
 
-export function isReadFromDisk(path: string): boolean {
-  return /\.jsonl$|\/chats\/session-[^/]*\.json$/.test(path);
+/** Return whether the server has the text of a document without being told. */
+export function isKnownToServer({ scheme, path }: { readonly scheme: string; readonly path: string }): boolean {
+  return scheme !== "file" || /\.jsonl$|\/chats\/session-[^/]*\.json$/.test(path);
 }
 
 /** Return what stands in the opening message for a document whose text the server reads from disk. */

@@ -29,7 +29,7 @@ from ullage.core.transcript.context import Compaction
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.convert import escape_markdown, hover_of, range_of
 from ullage.lsp.documents.by_kind import answer_by_kind, of_text
-from ullage.lsp.documents.memory import line_hover, place_hover, show_cited
+from ullage.lsp.documents.memory import hover_cited, line_hover, place_hover, show_cited
 from ullage.lsp.documents.outline import read_outline
 from ullage.lsp.state import UllageServer
 from ullage.store.checkpoint.files import read_checkpoint
@@ -206,7 +206,17 @@ def instructions_hover(file: SmallFile, params: types.HoverParams) -> types.Hove
     return place_hover(file, params) or section_hover(file, params)
 
 
-answer_hover = answer_by_kind(
+async def answer_hover(ls: UllageServer, params: types.HoverParams) -> types.Hover | None:
+    shown = ls.documents.shown.get(params.text_document.uri)
+    if shown is None:
+        return await _answer_by_kind(ls, params)
+    around = ls.surroundings()
+    return await asyncio.to_thread(
+        hover_cited, shown.cited, shown.workspace, around, params.position
+    )
+
+
+_answer_by_kind = answer_by_kind(
     {
         "transcript": transcript_hover,
         "config": of_text(config_hover, None),

@@ -13,7 +13,7 @@ from ullage.core.text.positions import Positions
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.convert import range_of, uri_of
 from ullage.lsp.documents.by_kind import answer_by_kind, of_text
-from ullage.lsp.documents.memory import cited_links, lines_uri
+from ullage.lsp.documents.memory import lines_uri, link_cited, list_cited
 from ullage.lsp.documents.outline import read_outline
 from ullage.lsp.state import UllageServer
 from ullage.store.checkpoint.yaml_file import load
@@ -71,7 +71,7 @@ def mention_links(file: SmallFile, _: types.DocumentLinkParams) -> list[types.Do
             folder for folder in file.path.parent.parents if folder.is_relative_to(workspace)
         ]
     positions = Positions(file.text)
-    links = list(cited_links(file))
+    links = list(link_cited(list_cited(file.text), workspace))
     taken = {(link.range.start.line, link.range.start.character) for link in links}
     for mention in find_mentions(file.text):
         targets = (folder / mention.path for folder in folders)
@@ -83,7 +83,16 @@ def mention_links(file: SmallFile, _: types.DocumentLinkParams) -> list[types.Do
     return links
 
 
-answer_links = answer_by_kind(
+async def answer_links(
+    ls: UllageServer, params: types.DocumentLinkParams
+) -> list[types.DocumentLink]:
+    shown = ls.documents.shown.get(params.text_document.uri)
+    if shown is None:
+        return await _answer_by_kind(ls, params)
+    return await asyncio.to_thread(lambda: list(link_cited(shown.cited, shown.workspace)))
+
+
+_answer_by_kind = answer_by_kind(
     {
         "transcript": transcript_links,
         "checkpoint": of_text(checkpoint_links, []),

@@ -1,6 +1,6 @@
 """Memory files, and the places in them that memory hands out: hovers and links."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from ullage.core.memory.quoted import CitedLines, find_cited_lines
 from ullage.core.text.positions import Position, Positions
 from ullage.errors import Refused, Unreadable
 from ullage.lsp.convert import escape_markdown, hover_of, range_of, uri_of
+from ullage.lsp.state import CitedExtent
 from ullage.store.files.text_files import exists
 
 MAX_HOVER_LINES = 40
@@ -29,15 +30,30 @@ ORIGIN_WORDS: Mapping[Origin, str] = {
 }
 
 
+def list_cited(text: str) -> tuple[CitedExtent, ...]:
+    """List the places in memory that a text names, and where it does."""
+    positions = Positions(text)
+    return tuple(
+        (cited, positions.extent(cited.start, cited.end)) for cited in find_cited_lines(text)
+    )
+
+
 def place_hover(file: SmallFile, params: types.HoverParams) -> types.Hover | None:
+    workspace = file.around.workspace_of(file.path)
+    return hover_cited(list_cited(file.text), workspace, file.around, params.position)
+
+
+def hover_cited(
+    places: Iterable[CitedExtent],
+    workspace: Path | None,
+    around: Surroundings,
+    pointer: types.Position,
+) -> types.Hover | None:
     """Show the lines that the place under the pointer names."""
-    positions, workspace = Positions(file.text), file.around.workspace_of(file.path)
-    offset = positions.offset(Position(params.position.line, params.position.character))
-    start = positions.line_start(params.position.line)
-    for cited in find_cited_lines(positions.line_text(params.position.line)):
-        if workspace is not None and start + cited.start <= offset <= start + cited.end:
-            extent = positions.extent(start + cited.start, start + cited.end)
-            return show_cited(cited, workspace, file.around, range_of(extent))
+    at = Position(pointer.line, pointer.character)
+    for cited, extent in places if workspace is not None else ():
+        if extent.start <= at <= extent.end:
+            return show_cited(cited, workspace or Path(), around, range_of(extent))
     return None
 
 
@@ -88,15 +104,15 @@ def _ago(at: str) -> str:
     return ago(round(datetime.fromisoformat(at).timestamp() * 1000))
 
 
-def cited_links(file: SmallFile) -> Iterator[types.DocumentLink]:
+def link_cited(
+    places: Iterable[CitedExtent], workspace: Path | None
+) -> Iterator[types.DocumentLink]:
     """Link the places that memory hands out to their lines."""
-    workspace = file.around.workspace_of(file.path)
-    positions = Positions(file.text)
-    for cited in find_cited_lines(file.text) if workspace is not None else ():
+    for cited, extent in places if workspace is not None else ():
         target = Path(workspace or "", cited.path)
         if ".." not in target.parts and exists(target):
             yield types.DocumentLink(
-                range=range_of(positions.extent(cited.start, cited.end)),
+                range=range_of(extent),
                 target=lines_uri(target, cited.first_line, cited.last_line),
                 tooltip="Open these lines of memory",
             )

@@ -10,10 +10,11 @@ from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.core.documents.virtual_uri import parse_virtual_uri
 from ullage.errors import SessionNotFound, UnknownItem
+from ullage.lsp.documents.memory import list_cited
 from ullage.lsp.follow import NO_SESSION
 from ullage.lsp.messages import show_virtual_document
 from ullage.lsp.protocol import Outcome, ShowArgument
-from ullage.lsp.state import UllageServer
+from ullage.lsp.state import ShownDocument, UllageServer
 
 MAX_SHOWN = 100
 """Documents that are asked for again; of a client that opens more, the oldest are left (chosen)."""
@@ -22,11 +23,11 @@ MAX_SHOWN = 100
 async def text_document_content(
     ls: UllageServer, params: types.TextDocumentContentParams
 ) -> types.TextDocumentContentResult:
-    text, path = await _read(ls, params.uri)
-    if path is not None:
+    text, document = await _read(ls, params.uri)
+    if document is not None:
         shown = ls.documents.shown
         shown.pop(params.uri, None)
-        shown[params.uri] = path
+        shown[params.uri] = document
         while len(shown) > MAX_SHOWN:
             del shown[next(iter(shown))]
     return types.TextDocumentContentResult(text=text)
@@ -39,17 +40,26 @@ async def run_show(ls: UllageServer, argument: ShowArgument) -> Outcome:
     return Outcome(outcome="done", message="", text=text, uri=argument.uri)
 
 
-async def _read(ls: UllageServer, uri: str) -> tuple[str, Path | None]:
-    """Give the text of a document, and the transcript that it is of."""
+async def _read(ls: UllageServer, uri: str) -> tuple[str, ShownDocument | None]:
+    """Give the text of a document, and of what it is where that is a session."""
     document = parse_virtual_uri(uri)
     if document is None:
         raise UnknownItem(f"{uri[:80]!r} is no document of Ullage")
     path = Path(document.session) if document.session else ls.gauge_path()
 
-    def load_session(_: str | None) -> Loaded:
-        if path is None:
-            raise SessionNotFound(NO_SESSION)
-        return load(open_session(path), ls.config, ls.places, ls.worker.count_tokens)
+    def read() -> tuple[str, ShownDocument | None]:
+        loaded: list[Loaded] = []
 
-    text = await asyncio.to_thread(document_text, document, load_session, ls.config, ls.places)
-    return text, path
+        def load_session(_: str | None) -> Loaded:
+            if path is None:
+                raise SessionNotFound(NO_SESSION)
+            loaded.append(load(open_session(path), ls.config, ls.places, ls.worker.count_tokens))
+            return loaded[0]
+
+        text = document_text(document, load_session, ls.config, ls.places)
+        cwd = loaded[0].session.header.cwd if loaded else None
+        workspace = Path(cwd) if cwd else None
+        shown = None if path is None else ShownDocument(path, workspace, list_cited(text))
+        return text, shown
+
+    return await asyncio.to_thread(read)
