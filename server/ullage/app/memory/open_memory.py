@@ -18,6 +18,7 @@ from ullage.errors import StateBusy, StorageError
 from ullage.store.files.places import Places
 from ullage.store.memory.daily_log import FOLDER, MEMORY
 from ullage.store.memory.index import IndexedChunk, MemoryIndex, SourceFile
+from ullage.store.memory.journal import OriginReader
 from ullage.store.memory.pages import (
     SUFFIXES,
     find_page,
@@ -87,6 +88,7 @@ class OpenMemory:
         self._lock = threading.RLock()
         self._index = self.open_index()
         self._notes = [REBUILT] if self._index.was_rebuilt else []
+        self._journal = OriginReader(self.workspace, places)
         self._origins = KnownOrigins(lines={}, is_begun=False)
         self.secrets: tuple[str, ...] = ()
         """Values that are never handed out, longest first."""
@@ -277,7 +279,7 @@ class OpenMemory:
         self._seen = _look(self.folder / SEEN)
         try:
             paths = {page.path for page in changed if page.is_memory}
-            self._origins = see_memory(paths, self.workspace, self.places)
+            self._origins = see_memory(paths, self._journal, self.workspace, self.places)
         except StorageError:
             # Nobody is trusted by a journal that cannot be read.
             self._origins = KnownOrigins(lines={}, is_begun=True)

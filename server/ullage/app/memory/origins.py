@@ -19,7 +19,7 @@ from ullage.core.memory.origin import KnownOrigins, Origin, is_more_trusted, lis
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import ChangedMeanwhile, StorageError, UnknownItem
 from ullage.store.files.places import Places
-from ullage.store.memory.journal import append_events, hold_journal, read_journal
+from ullage.store.memory.journal import OriginReader, append_events, hold_journal, read_journal
 from ullage.store.memory.pulled import read_committed
 from ullage.store.memory.seen import (
     MemoryFile,
@@ -50,7 +50,9 @@ def read_origins(workspace: Path, places: Places) -> KnownOrigins:
     return read_journal(workspace, places).read_origins()
 
 
-def see_memory(paths: Collection[str], workspace: Path, places: Places) -> KnownOrigins:
+def see_memory(
+    paths: Collection[str], reader: OriginReader, workspace: Path, places: Places
+) -> KnownOrigins:
     """Read what is known of the lines of memory, once some of its files changed.
 
     As in `list_outside_changes`, the first look takes everything for seen, and what was pulled is
@@ -59,16 +61,15 @@ def see_memory(paths: Collection[str], workspace: Path, places: Places) -> Known
     Raises:
         StorageError: the journal cannot be read, or the state folder does not take a note.
     """
-    journal = _read(workspace, places)
-    if not journal.is_begun:
-        _begin(tuple(read_memory_files(workspace)), workspace, places)
-        return read_origins(workspace, places)
-    known = journal.read_origins()
-    files = read_memory_files(workspace, paths) if paths else ()
-    pulled = _note_pulled(files, known.lines, workspace, places)
-    lines = dict(known.lines)
-    lines.update((line, "file") for line in pulled)
-    return KnownOrigins(lines=lines, is_begun=True)
+    known = reader.read()
+    if not known.is_begun:
+        _begin(read_memory_files(workspace), workspace, places)
+        return reader.read()
+    pulled = _note_pulled(read_memory_files(workspace, paths), known.lines, workspace, places)
+    if pulled and not places.keeps_caches:
+        lines: dict[str, Origin] = {**known.lines, **dict.fromkeys(pulled, "file")}
+        return KnownOrigins(lines=lines, is_begun=True)
+    return reader.read() if pulled else known
 
 
 def list_outside_changes(workspace: Path, places: Places) -> tuple[OutsideChange, ...]:

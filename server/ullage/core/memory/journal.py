@@ -98,6 +98,8 @@ class Journal(msgspec.Struct, frozen=True, kw_only=True):
 
     events: tuple[Event, ...] = ()
     n_damaged: int = 0
+    size_bytes: int = 0
+    """Up to the end of the last whole line."""
     problem: str | None = None
     """What is wrong with the file, and what to do, in words for the user."""
 
@@ -107,11 +109,7 @@ class Journal(msgspec.Struct, frozen=True, kw_only=True):
 
     def read_origins(self) -> KnownOrigins:
         """Give the origin of each line that is known: the most trusted that it ever came from."""
-        lines: dict[str, Origin] = {}
-        for event in self.events:
-            if isinstance(event, LinesWritten):
-                _add_origins(lines, event)
-        return KnownOrigins(lines=lines, is_begun=self.is_begun)
+        return add_origins(KnownOrigins(lines={}, is_begun=False), self.events)
 
     def list_recalls(self) -> tuple[Recall | RecallCount, ...]:
         return tuple(event for event in self.events if isinstance(event, Recall | RecallCount))
@@ -119,6 +117,16 @@ class Journal(msgspec.Struct, frozen=True, kw_only=True):
     def read_seen(self) -> dict[str, FileSeen]:
         """Give what counts as seen, the newest of each path."""
         return {event.path: event for event in self.events if isinstance(event, FileSeen)}
+
+
+def add_origins(known: KnownOrigins, events: Iterable[Event]) -> KnownOrigins:
+    """Learn from what was added to a journal; the dict of `known` is added to."""
+    lines, is_begun = known.lines, known.is_begun
+    for event in events:
+        if isinstance(event, LinesWritten):
+            _add_origins(lines, event)
+        is_begun = is_begun or isinstance(event, Begun)
+    return KnownOrigins(lines=lines, is_begun=is_begun)
 
 
 def hash_query(query: str) -> str:

@@ -6,7 +6,7 @@ A line is known by a digest of its words. Who may be believed how far is in docs
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias, get_args
 
 import msgspec
@@ -60,7 +60,7 @@ def is_memory_path(path: str) -> bool:
 class KnownOrigins(msgspec.Struct, frozen=True, kw_only=True):
     """What a journal, read once, knows of the lines of memory."""
 
-    lines: Mapping[str, Origin]
+    lines: dict[str, Origin]
     """By their digests."""
     is_begun: bool
     """Whether the folder was seen before; until then, all that it holds is at first sight."""

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.core.memory.journal import SMALL_BYTES, Event, Journal, fold_events
+from ullage.core.memory.journal import SMALL_BYTES, Event, Journal, add_origins, fold_events
+from ullage.core.memory.origin import KnownOrigins
 from ullage.core.text.prose import plural
 from ullage.errors import StorageError
 from ullage.store.files.atomic import replace_file, sync_folder, unwritable, write_all
@@ -67,7 +68,50 @@ def read_journal(workspace: Path, places: Places) -> Journal:
             f"{path} has {plural(n_damaged, 'damaged line')}: what stood there of origins and"
             " recalls is not known any more, unless you restore the file"
         )
-    return Journal(events=tuple(events), n_damaged=n_damaged, problem=problem)
+    size_bytes = data.rfind(b"\n") + 1
+    return Journal(
+        events=tuple(events), n_damaged=n_damaged, problem=problem, size_bytes=size_bytes
+    )
+
+
+class OriginReader:
+    """Reads the origins of one journal, and later only what was added meanwhile."""
+
+    def __init__(self, workspace: Path, places: Places) -> None:
+        self._workspace, self._places = workspace, places
+        self._known = KnownOrigins(lines={}, is_begun=False)
+        self._head = b""
+        self._end = 0
+        """Behind the last line that was read."""
+
+    def read(self) -> KnownOrigins:
+        """Give what is known by now.
+
+        Raises:
+            StorageError: the journal cannot be read.
+        """
+        path = journal_path(self._workspace, self._places)
+        try:
+            with path.open("rb") as file:
+                head = _HEAD.search(file.read(_HEAD_BYTES))
+                is_same = head is not None and head[0] == self._head
+                if is_same and file.seek(0, os.SEEK_END) >= self._end:
+                    file.seek(self._end)
+                    added = file.read()
+                    events, _ = _read_lines(added)
+                    self._known = add_origins(self._known, events)
+                    self._end += added.rfind(b"\n") + 1
+                    return self._known
+        except (FileNotFoundError, NotADirectoryError):
+            head = None
+        except OSError as error:
+            raise unwritable(path, error) from None
+        journal = read_journal(self._workspace, self._places)
+        if journal.problem is not None and not journal.n_damaged:
+            raise StorageError(journal.problem)
+        self._known = journal.read_origins()
+        self._head, self._end = (b"", 0) if head is None else (head[0], journal.size_bytes)
+        return self._known
 
 
 def record_recall(event: Event, workspace: Path, places: Places) -> None:

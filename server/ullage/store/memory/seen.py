@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.core.memory.origin import is_memory_path
 from ullage.errors import Unreadable
 from ullage.store.files.places import Places
 from ullage.store.files.state_file import read_state, replace_state
@@ -45,12 +46,12 @@ def read_memory_files(workspace: Path, only: Collection[str] | None = None) -> I
     `only` has the paths of those that are wanted.
     """
     workspace = workspace.resolve()
-    names = [MEMORY] if _is_plain(workspace / MEMORY) else []
-    if not _is_linked(workspace / FOLDER):
-        names += _list_names(workspace / FOLDER, f"{FOLDER}/")
-    for path in names if only is None else (name for name in names if name in only):
+    for path in _list_all(workspace) if only is None else sorted(only):
+        full = workspace / path
+        if not is_memory_path(path) or _is_linked(full.parent) or not _is_plain(full):
+            continue
         try:
-            data = read_bounded(workspace / path, MAX_FILE_BYTES)
+            data = read_bounded(full, MAX_FILE_BYTES)
         except Unreadable:
             continue
         text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
@@ -84,8 +85,14 @@ def keep_seen_texts(changes: Mapping[str, str], workspace: Path, places: Places)
     replace_state(path, stored, SeenTexts(texts=dict(reversed(kept.items()))))
 
 
+def _list_all(workspace: Path) -> Iterator[str]:
+    yield MEMORY
+    if not _is_linked(workspace / FOLDER):
+        yield from _list_names(workspace / FOLDER, f"{FOLDER}/")
+
+
 def _list_names(folder: Path, prefix: str) -> Iterator[str]:
-    """List regular Markdown files below a folder; links and hidden folders are passed over."""
+    """List Markdown files below a folder; links and hidden folders are passed over."""
     n_entries = 0
     for name, folders, files in os.walk(folder):
         folders[:] = sorted(
@@ -97,7 +104,7 @@ def _list_names(folder: Path, prefix: str) -> Iterator[str]:
         inner = Path(name).relative_to(folder).as_posix()
         parent = prefix if inner == "." else f"{prefix}{inner}/"
         for each in sorted(files):
-            if each.endswith(".md") and _is_plain(Path(name, each)):
+            if each.endswith(".md"):
                 yield f"{parent}{each}"
 
 
