@@ -80,7 +80,8 @@ class Service:
     def ask(self, question: str) -> tuple[float, str]:
         """Give the CPU seconds of a search, and its answer as it came."""
         process = self._process
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
         params = {"cwd": str(self._workspace), "query": question}
         request = {"jsonrpc": "2.0", "id": 1, "method": "memory/search", "params": params}
         before = self._cpu_s()

@@ -50,6 +50,11 @@ class Identifier(msgspec.Struct, frozen=True):
 
 class Questions(msgspec.Struct, frozen=True):
     docs: tuple[Asked, ...]
+    """Asked as by a user who knows none of the page's words; written before the search was."""
+    docs_looked_up_again: tuple[Asked, ...]
+    """As by an engineer who read the pages some time ago."""
+    docs_plain: tuple[Asked, ...]
+    """Whatever the pages answer."""
     absent: tuple[str, ...]
     identifiers: tuple[Identifier, ...]
 
@@ -69,7 +74,13 @@ def main() -> None:
     questions = msgspec.json.decode(
         Path(__file__).with_name("questions.json").read_bytes(), type=Questions
     )
-    lost = [piece for asked in questions.docs for piece in _pieces(asked) if _line(piece) is None]
+    sets = {
+        "of one who knows no word of the page": questions.docs,
+        "looked up again": questions.docs_looked_up_again,
+        "plain": questions.docs_plain,
+    }
+    every = [asked for asked_of_set in sets.values() for asked in asked_of_set]
+    lost = [piece for asked in every for piece in _pieces(asked) if _line(piece) is None]
     if lost:
         for piece in lost:
             print(f"stands on no line or on several: {piece.answer!r} in {piece.path}")
@@ -79,17 +90,24 @@ def main() -> None:
         shutil.copytree(ROOT / "docs", workspace / "docs")
         places = Places(cwd=workspace, home=workspace, env={}, state_folder=Path(folder, "state"))
         with closing(OpenMemory(workspace, places, EmbeddingSettings())) as opened:
+            for name, asked in sets.items():
+                _measure_pages(name, asked, Memory(opened))
             _measure(questions, Memory(opened))
 
 
-def _measure(questions: Questions, memory: Memory) -> None:
-    n_answered = n_exact = n_nothing = 0
-    for asked in questions.docs:
+def _measure_pages(name: str, questions: tuple[Asked, ...], memory: Memory) -> None:
+    n_answered = 0
+    for asked in questions:
         found = memory.ask(asked.question)[:N_FIRST]
         is_answered = any(_has(hit, piece) for hit in found for piece in _pieces(asked))
         n_answered += is_answered
         if not is_answered:
             print(f"not answered: {asked.question} {_places(found)}")
+    print(f"{name}: {n_answered} of {len(questions)} answered within the first {N_FIRST}\n")
+
+
+def _measure(questions: Questions, memory: Memory) -> None:
+    n_exact = n_nothing = 0
     for wanted in questions.identifiers:
         found = memory.ask(wanted.query)[:1]
         is_exact = any(wanted.identifier in f"{hit.heading}\n{hit.text}" for hit in found)
@@ -101,7 +119,6 @@ def _measure(questions: Questions, memory: Memory) -> None:
         n_nothing += not found
         if found:
             print(f"answered, and is not there: {question} {_places(found[:1])}")
-    print(f"answered within the first {N_FIRST}: {n_answered} of {len(questions.docs)}")
     print(f"identifiers, the exact one first: {n_exact} of {len(questions.identifiers)}")
     print(f"absent, answered with nothing: {n_nothing} of {len(questions.absent)}")
 

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -13,7 +13,13 @@ MAX_CHUNK_CHARS = 1600
 """About 400 tokens (docs/design/memory.md, "Chunks"); longer parts are cut between lines."""
 MAX_TITLE_CHARS = 200
 """Of a heading, as it stands with each chunk below it (chosen: three lines)."""
-CHUNKER = 2
+MAX_LIST_CHARS = 800
+"""So long may items of a list be together that stands in prose: read apart they say little."""
+MIN_PROSE_CHARS = 80
+"""A shorter paragraph is a label of what follows; a page with half as many longer ones as it has
+items is prose. Both by questions on this project's pages (`benchmarks/memory/questions.py`).
+"""
+CHUNKER = 3
 """Raised with every change of what a chunk is: indexes of another one are built again."""
 _RULE = re.compile(r"[\s|:=*_-]*\Z")
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
@@ -68,11 +74,13 @@ def _list_spans(text: str) -> Iterator[_Span]:
     bare: Part | None = None
     current: _Span | None = None
     item: Part | None = None
+    parts = read_parts(text)
+    max_list_chars = MAX_LIST_CHARS if _is_prose(parts) else 0
 
     def path() -> str:
         return " › ".join(title for _, title in headings if title)
 
-    for part in read_parts(text):
+    for part in parts:
         if part.kind == "heading":
             if current is not None:
                 yield current
@@ -88,9 +96,10 @@ def _list_spans(text: str) -> Iterator[_Span]:
         is_apart = part.is_item or (
             part.kind == "text" and item is not None and part.indent <= item.indent
         )
+        max_chars = max_list_chars if is_apart else MAX_CHUNK_CHARS
         for start, end in _cut(text, part):
             if current is not None:
-                if not is_apart and end - current.start <= MAX_CHUNK_CHARS:
+                if end - current.start <= max_chars:
                     current.end = end
                     continue
                 yield current
@@ -101,6 +110,13 @@ def _list_spans(text: str) -> Iterator[_Span]:
         yield current
     if bare is not None:
         yield from (_Span(path(), *piece) for piece in _cut(text, bare))
+
+
+def _is_prose(parts: Sequence[Part]) -> bool:
+    """Tell whether lists stand in prose here; a log or a memory file is a list of facts."""
+    n_items = sum(part.is_item for part in parts)
+    others = (part for part in parts if part.kind != "heading" and not part.is_item)
+    return 2 * sum(part.end - part.start >= MIN_PROSE_CHARS for part in others) >= n_items
 
 
 def _read_title(line: str) -> str:

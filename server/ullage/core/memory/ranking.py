@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.memory.vector_weight import fuse_scores
+from ullage.core.memory.words import is_identifier
 
 ChunkId = int
 CONTEXT_WEIGHT = 0.35
@@ -33,6 +34,7 @@ _TEXT_WEIGHT = 0.3
 _COVER_WEIGHT = 1.0
 _PAIR_WEIGHT = 0.6
 _LABEL_WEIGHT = 0.3
+_NAME_WEIGHT = 0.3
 _TOP_OF_FILE = 3
 _K1 = 1.2
 _B = 0.75
@@ -82,6 +84,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """In the order of the question."""
     known: tuple[str, ...]
     """Those that the index holds, rarest first."""
+    identifiers: tuple[str, ...]
+    """Those that the index holds of the words that name a thing exactly."""
     unknown_share: float
     """Of the weights, those of words that the index does not hold."""
 
@@ -94,7 +98,12 @@ def weigh_question(words: Sequence[str], counts: Mapping[str, int], n_chunks: in
     known = sorted((word for word in weights if counts[word]), key=lambda word: counts[word])
     unknown = sum(weight for word, weight in weights.items() if not counts[word])
     total = sum(weights.values()) or 1.0
-    return Question(weights=weights, known=tuple(known), unknown_share=unknown / total)
+    return Question(
+        weights=weights,
+        known=tuple(known),
+        identifiers=tuple(filter(is_identifier, known)),
+        unknown_share=unknown / total,
+    )
 
 
 def choose_gathering(known: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ...]:
@@ -133,6 +142,7 @@ def rank(
     `mean_length` is the mean number of characters that the words and the context of a chunk have.
     """
     wanted = [(f" {word} ", weight) for word, weight in question.weights.items()]
+    named = [f" {word} " for word in question.identifiers]
     pairs = [f" {first} {second} " for first, second in pairwise(question.weights)]
     total = sum(question.weights.values())
     k_fixed, k_length = _K1 * (1 - _B), _K1 * _B / mean_length
@@ -157,6 +167,8 @@ def rank(
             relevance += weight * frequency * (_K1 + 1) / (frequency + k)
         extra = _COVER_WEIGHT * (in_text + in_context) / total + _TEXT_WEIGHT * in_text / total
         if in_text:
+            if named:
+                extra += _NAME_WEIGHT * sum([name in text for name in named]) / len(named)
             if pairs:
                 n_together = sum([pair in text for pair in pairs])
                 extra += _PAIR_WEIGHT * n_together / len(pairs)
@@ -221,7 +233,11 @@ def weigh_age(day: str, today: date) -> float:
     return 1 - _MAX_AGED + _MAX_AGED * math.pow(0.5, n_days / _HALF_LIFE_DAYS)
 
 
-_MAX_SCORE = 1.0 + _COVER_WEIGHT + _TEXT_WEIGHT + _PAIR_WEIGHT + _LABEL_WEIGHT + _FILE_WEIGHT
+_MAX_SCORE = 1.0 + sum(
+    (_COVER_WEIGHT, _TEXT_WEIGHT, _PAIR_WEIGHT, _LABEL_WEIGHT, _NAME_WEIGHT, _FILE_WEIGHT)
+)
+    1.0 + _COVER_WEIGHT + _TEXT_WEIGHT + _PAIR_WEIGHT + _LABEL_WEIGHT + _NAME_WEIGHT + _FILE_WEIGHT
+)
 
 
 def _score_files(gathered: Iterable[tuple[ChunkId, float]]) -> dict[int, float]:

@@ -59,6 +59,11 @@ def read_query(text: str) -> list[str]:
     return _list_once(wanted) or _list_once(pieces)
 
 
+def is_identifier(word: str) -> bool:
+    """Tell whether a word of an index names something exactly: it has a sign, or code."""
+    return not (word.isalpha() or word.isdigit())
+
+
 @cache
 def stop_words() -> tuple[frozenset[str], ...]:
     """Give the words of each language that say nothing by themselves, English first."""

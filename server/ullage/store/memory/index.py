@@ -6,8 +6,10 @@ the change is whole, and so does whoever comes after a process that was killed.
 
 import json
 import sqlite3
+from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import TypeAlias, cast
@@ -21,7 +23,10 @@ from ullage.errors import StateBusy, StorageError
 from ullage.store.files.atomic import make_folder, make_private_file, remove_quietly, unwritable
 
 N_NEIGHBORS = 2
-"""Chunks before and after that are the surroundings of one (docs/design/memory.md, "Search")."""
+MAX_NEAR_WORDS = 70
+"""Chunks before and after that are the surroundings of one, as far as these words of each side
+reach (docs/design/memory.md, "Search").
+"""
 _APPLICATION = 0x554C4D49
 """`ULMI`: a file without it is no index of memory."""
 _VERSION = 100 * CHUNKER + 4
@@ -379,9 +384,9 @@ def _rows_of(text: str, first_id: ChunkId) -> Iterator[_ChunkRow]:
     words = [read_words(chunk.text) for chunk in chunks]
     of_heading = {heading: read_words(heading) for heading in {chunk.heading for chunk in chunks}}
     for at, chunk in enumerate(chunks):
-        around: dict[str, None] = {}
-        for near in words[max(0, at - N_NEIGHBORS) : at] + words[at + 1 : at + 1 + N_NEIGHBORS]:
-            around.update(dict.fromkeys(near))
+        before = chain.from_iterable(words[max(0, at - N_NEIGHBORS) : at])
+        behind = chain.from_iterable(words[at + 1 : at + 1 + N_NEIGHBORS])
+        near = (*deque(before, MAX_NEAR_WORDS), *islice(behind, MAX_NEAR_WORDS))
         yield (
             first_id + at,
             chunk.first_line,
@@ -390,5 +395,5 @@ def _rows_of(text: str, first_id: ChunkId) -> Iterator[_ChunkRow]:
             chunk.text,
             chunk_digest(chunk.text),
             f" {' '.join(words[at] + of_heading[chunk.heading])} ",
-            f" {' '.join(around)} ",
+            f" {' '.join(dict.fromkeys(near))} ",
         )
