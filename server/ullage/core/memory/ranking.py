@@ -236,8 +236,6 @@ def weigh_age(day: str, today: date) -> float:
 _MAX_SCORE = 1.0 + sum(
     (_COVER_WEIGHT, _TEXT_WEIGHT, _PAIR_WEIGHT, _LABEL_WEIGHT, _NAME_WEIGHT, _FILE_WEIGHT)
 )
-    1.0 + _COVER_WEIGHT + _TEXT_WEIGHT + _PAIR_WEIGHT + _LABEL_WEIGHT + _NAME_WEIGHT + _FILE_WEIGHT
-)
 
 
 def _score_files(gathered: Iterable[tuple[ChunkId, float]]) -> dict[int, float]:
