@@ -23,13 +23,18 @@ from ullage.app.gauge.history import HistoryReport
 from ullage.app.gauge.inspect import InspectReport
 from ullage.app.gauge.session_list import SessionsReport
 from ullage.app.gauge.status_text import ContextReport, StatusReport
+from ullage.app.memory.get import MemoryLines
+from ullage.app.memory.origins import ChangesReport
 from ullage.app.memory.report import MemoryReport
+from ullage.app.memory.status import MemoryStatus
+from ullage.app.memory.store import StoredItem
 from ullage.app.summary.pins import PinsReport
 from ullage.app.transfer.branch import BranchReport
 from ullage.app.transfer.bundle import ExportReport, ImportReport
 from ullage.app.transfer.doctor import DoctorReport
 from ullage.core.checkpoint.bundle import Bundle
 from ullage.core.checkpoint.checkpoint import Checkpoint
+from ullage.core.memory.answer import MemoryAnswer
 from ullage.core.secrets.rules import RuleFile
 from ullage.core.text.word_lists import Language
 from ullage.store.gauge.tokenizer import EncodingRow
@@ -48,6 +53,13 @@ REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
     ("bundle", Bundle),
     ("compact", CompactReport),
     ("memory-flush", MemoryReport),
+    ("memory-search", MemoryAnswer),
+    ("memory-get", MemoryLines),
+    ("memory-store", StoredItem),
+    ("memory-status", MemoryStatus),
+    ("memory-changes", ChangesReport),
+    ("memory-accept", ChangesReport),
+    ("memory-reindex", MemoryStatus),
     ("prune", PruneReport),
     ("undo", UndoReport),
     ("autocompact-status", AutoReport),

@@ -22,7 +22,11 @@ def main() -> None:
         case _:
             from ullage.cli.main import main as run_command
 
-            run_command()
+            try:
+                run_command()
+            finally:
+                # Python looks through all that is alive twice when it ends.
+                gc.freeze()
 
 
 if __name__ == "__main__":

@@ -252,7 +252,7 @@ def test_without_debugging_a_fault_is_one_line_too(place, monkeypatch: pytest.Mo
     def broken(*_: object) -> None:
         raise RuntimeError("the text of a transcript")
 
-    monkeypatch.setattr(options, "find_session", broken)
+    monkeypatch.setattr(options, "current_config", broken)
     done = place.run("context", "status")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1

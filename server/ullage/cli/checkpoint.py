@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from ullage.app.config.load import refuse_read_only
-from ullage.app.sessions.find import find_session
-from ullage.app.sessions.load import load
 from ullage.cli import options
 from ullage.cli.output import answer, n_columns, print_json, safe
 from ullage.store.files.places import Places, current_places
@@ -126,6 +124,8 @@ def restore(
     new session file; `ullage undo` takes that and what was put into a session back.
     """
     from ullage.app.checkpoint.find import find_checkpoint
+    from ullage.app.sessions.find import find_session
+    from ullage.app.sessions.load import load
     from ullage.cli.previews import run_with_replans
 
     places = current_places()

@@ -1,10 +1,11 @@
 """`ullage compact` and `ullage autocompact`: compact a session, now or by itself."""
 
+from typing import TYPE_CHECKING
+
 import click
 import msgspec
 
 from ullage.app.config.load import refuse_read_only
-from ullage.app.sessions.load import Loaded
 from ullage.cli import options
 from ullage.cli.output import answer, print_json, safe
 from ullage.cli.prune import prune
@@ -12,6 +13,9 @@ from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import DEFAULT_LAYER, Layer
 from ullage.errors import UllageError
 from ullage.store.files.places import Places
+
+if TYPE_CHECKING:
+    from ullage.app.sessions.load import Loaded
 
 _FAILED = "Compaction failed"
 
@@ -89,7 +93,7 @@ def compact(context: click.Context, **_: object) -> None:
     run_with_replans(run)
 
 
-def _run_asked(choices: CompactOptions, loaded: Loaded, config: Config, places: Places) -> None:
+def _run_asked(choices: CompactOptions, loaded: "Loaded", config: Config, places: Places) -> None:
     import asyncio
 
     from ullage.app.change.compact import Request, compact, plan_compaction, with_flush
@@ -133,7 +137,7 @@ def _edit(summary: str) -> str:
         raise click.UsageError(f"the editor did not start ({error.message}): set EDITOR") from None
 
 
-def _run_due(choices: CompactOptions, loaded: Loaded, config: Config, places: Places) -> None:
+def _run_due(choices: CompactOptions, loaded: "Loaded", config: Config, places: Places) -> None:
     import asyncio
 
     from ullage.app.change.auto import decline, make_auto, plan_auto, remember_idle

@@ -4,12 +4,8 @@ from pathlib import Path
 
 import click
 
-from ullage.app.gauge.status_text import report_context, report_status, status_text
-from ullage.app.sessions.load import read
 from ullage.cli import options
-from ullage.cli.output import answer, print_json, safe
-from ullage.core.transcript.context import HIDDEN, Context
-from ullage.core.transcript.entries import Block, Image, Text, Thinking, ToolCall, ToolResult
+from ullage.cli.output import answer, print_json
 from ullage.store.files.places import current_places
 
 
@@ -24,6 +20,8 @@ def context() -> None:
 @options.json_option
 def status(session: str | None, window: int | None, as_json: bool) -> None:
     """Show how full the context is, and what comes next."""
+    from ullage.app.gauge.status_text import report_status, status_text
+
     loaded, _, _ = options.load_session(session, window)
     answer(status_text(loaded), report_status(loaded), as_json)
 
@@ -33,6 +31,10 @@ def status(session: str | None, window: int | None, as_json: bool) -> None:
 @options.json_option
 def show(session: str | None, as_json: bool) -> None:
     """Print the context that would be sent to the model now, as it is: nothing is masked."""
+    from ullage.app.gauge.status_text import report_context
+    from ullage.app.sessions.load import read
+    from ullage.cli.context_text import context_text
+
     opened, places = options.open_session(session)
     reading = read(opened, places)
     if as_json:
@@ -67,32 +69,6 @@ def history(session: str | None, as_json: bool) -> None:
 
     report = read_history(*options.open_session(session))
     answer(history_text(report), report, as_json)
-
-
-def context_text(context: Context) -> str:
-    """Write the context message by message, each under its category and entry."""
-    parts: list[str] = []
-    for item in context.items:
-        shown = () if item.is_hidden else map(block_text, item.message.blocks)
-        blocks = "\n".join(shown) or HIDDEN
-        heading = click.style(f"── {item.category} · {safe(item.entry_id)} ", bold=True)
-        parts.append(f"{heading}\n{safe(blocks)}")
-    return "\n\n".join(parts)
-
-
-def block_text(block: Block) -> str:
-    match block:
-        case Text():
-            return block.text
-        case Thinking():
-            return f"[thinking] {block.text}"
-        case Image():
-            return f"[image {block.media_type}, {block.size_bytes:,} bytes encoded]"
-        case ToolCall():
-            return f"[call {block.name}] {block.arguments}"
-        case ToolResult():
-            inner = "\n".join(block_text(part) for part in block.content)
-            return f"[{'error' if block.is_error else 'result'} {block.name}] {inner}"
 
 
 @context.command()

@@ -4,20 +4,40 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ullage.app.install.agents import TARGETS
 from ullage.cli.options import json_option, refuse_unasked
 from ullage.cli.output import answer, print_json, safe
 from ullage.store.files.places import Places, current_places
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from ullage.app.install.plan import InstallPlan
 
-NAMES = tuple(target.name for target in TARGETS)
 _COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
 
+# click makes it generic only after 8.2, which is the oldest that will do.
+class AgentName(click.ParamType):  # pyright: ignore[reportMissingTypeArgument]
+    """A program that Ullage can be installed in; no other command pays for the list of them."""
+
+    name = "agent"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        return _choice().convert(value, param, ctx)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        return _choice().get_metavar(param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> "list[CompletionItem]":
+        return _choice().shell_complete(ctx, param, incomplete)
+
+
 @click.command()
-@click.argument("agent", type=click.Choice(NAMES), required=False)
+@click.argument("agent", type=AgentName(), required=False)
 @click.option("--dry-run", is_flag=True, help="Show what would change and write nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
@@ -33,7 +53,7 @@ def install(agent: str | None, dry_run: bool, yes: bool, as_json: bool) -> None:
 
     places = current_places()
     if agent is None:
-        standings = tuple(find_install_state(name, places) for name in NAMES)
+        standings = tuple(find_install_state(name, places) for name in _choice().choices)
         answer(install_states_text(standings), report_install_states(standings), as_json)
         return
     refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
@@ -41,7 +61,7 @@ def install(agent: str | None, dry_run: bool, yes: bool, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("agent", type=click.Choice(NAMES))
+@click.argument("agent", type=AgentName())
 @click.option("--dry-run", is_flag=True, help="Show what would change and write nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
@@ -78,3 +98,9 @@ def _carry_out(
         print_json(report_plan(plan, places, is_done=is_made))
     elif is_made:
         click.echo(done_text(plan))
+
+
+def _choice() -> "click.Choice[str]":
+    from ullage.app.install.agents import TARGETS
+
+    return click.Choice([target.name for target in TARGETS])

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import traceback
 from typing import cast
 
 import click
@@ -85,6 +84,8 @@ def main() -> None:
         fail("stopped; nothing more was done", INTERRUPTED)
     except Exception as error:
         if os.environ.get(DEBUG_VARIABLE):
+            import traceback
+
             click.echo(mask(traceback.format_exc()), err=True)
         fail(
             f"a fault of Ullage ({type(error).__name__}): please report it;"

@@ -1,20 +1,235 @@
 """`ullage memory`: what a workspace remembers of its sessions."""
 
-from typing import TYPE_CHECKING
+import os
+import re
+from contextlib import closing
+from datetime import date, datetime
+from typing import TYPE_CHECKING, get_args
 
 import click
 
 from ullage.app.config.load import refuse_read_only
 from ullage.cli import options
-from ullage.cli.output import answer, safe
+from ullage.cli.output import answer, n_columns, safe
+from ullage.core.memory.answer import (
+    DEFAULT_LIMIT,
+    DEFAULT_LINES,
+    MAX_LIMIT,
+    MAX_QUERY_CHARS,
+    Scope,
+)
+from ullage.core.memory.journal import Kind
+from ullage.store.files.places import current_places
 
 if TYPE_CHECKING:
+    from ullage.app.memory.embed import EmbedPlan
     from ullage.app.memory.flush import FlushPlan
+    from ullage.app.memory.open_memory import OpenMemory
+
+_PLACE = re.compile(r"(?:#L|:)(\d{1,9})(?:-L?(\d{1,9}))?\Z")
+"""Behind a path: `#L3-L9` as agents are told it, or `:3` as a search prints it."""
 
 
 @click.group()
 def memory() -> None:
-    """Keep what is worth knowing in later sessions, in the workspace's memory folder."""
+    """Keep what is worth knowing in later sessions, and find it in the Markdown of this folder."""
+
+
+@memory.command()
+@click.argument("question", nargs=-1, required=True)
+@click.option(
+    "--limit",
+    type=click.IntRange(1, MAX_LIMIT),
+    default=DEFAULT_LIMIT,
+    show_default=True,
+    help="Results at most.",
+)
+@click.option(
+    "--scope",
+    type=click.Choice(get_args(Scope)),
+    default="all",
+    show_default=True,
+    help="MEMORY.md and memory/, the workspace's other Markdown, or both.",
+)
+@click.option(
+    "--since",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="YYYY-MM-DD",
+    help="Leave out what was written before that day.",
+)
+@options.json_option
+def search(
+    question: tuple[str, ...], limit: int, scope: Scope, since: datetime | None, as_json: bool
+) -> None:
+    """Search the memory of this folder: its Markdown, as it is now.
+
+    Each result begins with its place, its score (0 to 1) and where it comes from. That nothing
+    was found is an answer too: the exit code is 0.
+    """
+    from ullage.app.memory.open_memories import open_memory
+    from ullage.app.memory.search import search_memory
+    from ullage.app.memory.terminal_text import answer_text
+
+    query = " ".join(question).strip()
+    if not query or len(query) > MAX_QUERY_CHARS:
+        raise click.UsageError(f"give a question of 1 to {MAX_QUERY_CHARS:,} characters")
+    places = current_places()
+    config = options.current_config(None, places)
+    with closing(open_memory(places.cwd, config, places)) as opened:
+        found = search_memory(
+            opened,
+            query,
+            limit=limit,
+            scope=scope,
+            since=since and since.date(),
+            by="user",
+            today=date.today(),
+        )
+    answer(answer_text(found, n_columns()), found, as_json)
+
+
+@memory.command()
+@click.argument("place", metavar="PATH[:LINE | #L3-L9]")
+@options.json_option
+def get(place: str, as_json: bool) -> None:
+    """Print lines of a file of memory, or of other Markdown here; 40 unless the place has an end.
+
+    \b
+    ullage memory get MEMORY.md
+    ullage memory get memory/2026-11-21.md:12
+    ullage memory get README.md#L3-L9
+    """
+    from ullage.app.memory.get import get_memory
+    from ullage.app.memory.terminal_text import lines_text
+
+    lines = _PLACE.search(place)
+    path = place[: lines.start()] if lines else place
+    first = int(lines[1]) if lines else 1
+    last = int(lines[2]) if lines and lines[2] else first + DEFAULT_LINES - 1
+    if last < first:
+        raise click.UsageError(f"lines {first} to {last} are none: name the first one first")
+    places = current_places()
+    config = options.current_config(None, places)
+    path = path.replace(os.sep, "/").removeprefix("./")
+    found = get_memory(places.cwd, path, first, last - first + 1, places=places, config=config)
+    answer(lines_text(found), found, as_json)
+
+
+@memory.command()
+@click.argument("text", nargs=-1, required=True)
+@click.option(
+    "--kind",
+    type=click.Choice(get_args(Kind)),
+    default="fact",
+    show_default=True,
+    help="What it is.",
+)
+@options.json_option
+def store(text: tuple[str, ...], kind: Kind, as_json: bool) -> None:
+    """Store one item, in the inbox DREAMS.md or, where `memory.store` is `log`, in today's log.
+
+    What memory says already is not stored again.
+    """
+    from ullage.app.memory.store import store_memory
+    from ullage.app.memory.terminal_text import stored_text
+
+    places = current_places()
+    config = options.current_config(None, places)
+    source = "ullage memory store"
+    stored = store_memory(" ".join(text), kind, source, places.cwd, config, places, by="user")
+    answer(stored_text(stored), stored, as_json)
+
+
+@memory.command()
+@options.json_option
+def status(as_json: bool) -> None:
+    """Show what is kept of this folder's memory, and who was handed out what today."""
+    from ullage.app.memory.status import read_status
+    from ullage.app.memory.terminal_text import status_text
+
+    places = current_places()
+    config = options.current_config(None, places)
+    places = places.for_reading(is_read_only=config.policy.is_read_only)
+    report = read_status(places.cwd, config, places, date.today())
+    answer(status_text(report), report, as_json)
+
+
+@memory.command()
+@options.json_option
+def changes(as_json: bool) -> None:
+    """List lines of memory that nobody known wrote, such as an install script.
+
+    Ullage, an agent in a session that it follows and version control are known. Until you accept
+    such lines they are handed out as of unknown origin.
+    """
+    from ullage.app.memory.origins import list_outside_changes, report_changes
+    from ullage.app.memory.terminal_text import changes_text
+
+    places = current_places()
+    config = options.current_config(None, places)
+    places = places.for_reading(is_read_only=config.policy.is_read_only)
+    found = list_outside_changes(places.cwd, places)
+    report = report_changes(found, places.cwd, places)
+    answer(changes_text(report), report, as_json)
+
+
+@memory.command()
+@click.argument("path")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@options.json_option
+def accept(path: str, yes: bool, as_json: bool) -> None:
+    """Take the changes of a memory file for seen, as `ullage memory changes` names it."""
+    from ullage.app.memory.origins import accept_change, find_outside_change, report_changes
+    from ullage.app.memory.terminal_text import changes_text
+
+    options.refuse_unasked(as_json=as_json, is_answered=yes)
+    places = current_places()
+    config = options.current_config(None, places)
+    refuse_read_only(config.policy)
+    change = find_outside_change(path, places.cwd, places)
+    report = report_changes((change,), places.cwd, places)
+    if not as_json:
+        click.echo(safe(changes_text(report)))
+    if not yes and not click.confirm("Accept these lines?", err=True):
+        click.echo("Nothing was accepted.", err=True)
+        return
+    accept_change(path, change.sha256, places.cwd, config, places)
+    answer(f"✓ Accepted {path}", report, as_json)
+
+
+@memory.command()
+@click.option("--yes", is_flag=True, help="Do not ask before anything is sent.")
+@options.json_option
+def reindex(yes: bool, as_json: bool) -> None:
+    """Build the index anew, and embed what has no vector yet where you named an endpoint.
+
+    What is sent where, and what that costs, is shown first.
+    """
+    from ullage.app.memory.embed import plan_vectors
+    from ullage.app.memory.open_memories import open_memory
+    from ullage.app.memory.status import read_status
+    from ullage.app.memory.terminal_text import status_text
+
+    places = current_places()
+    config = options.current_config(None, places)
+    with closing(open_memory(places.cwd, config, places)) as opened:
+        opened.rebuild()
+        plan = plan_vectors(opened)
+        if plan is not None and plan.digests:
+            options.refuse_unasked(as_json=as_json, is_answered=yes)
+            _embed(plan, opened, is_agreed=yes)
+        report = read_status(opened.workspace, config, opened.places, date.today())
+    answer(status_text(report), report, as_json)
+
+
+def _embed(plan: "EmbedPlan", opened: "OpenMemory", *, is_agreed: bool) -> None:
+    import asyncio
+
+    from ullage.app.memory.embed import make_vectors
+
+    click.echo(safe(f"To be embedded: {plan.text}"), err=True)
+    if is_agreed or click.confirm("Send them?", err=True):
+        asyncio.run(make_vectors(plan, opened, options.progress_report()))
 
 
 @memory.command()

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from ullage.app.config.load import load_config, refuse_read_only
-from ullage.app.sessions.find import find_session
-from ullage.app.sessions.load import Loaded, load
-from ullage.app.sessions.session import Session
 from ullage.core.config.settings import Config
 from ullage.errors import UllageError
 from ullage.store.files.places import Places, current_places
 
 if TYPE_CHECKING:
+    from ullage.app.sessions.load import Loaded
+    from ullage.app.sessions.session import Session
     from ullage.app.summary.write import ModelUse
-    from ullage.summary.request import Progress
+    from ullage.summary.request import Progress, Report
 
 MIN_WINDOW_TOKENS = 1000
 MAX_WINDOW_TOKENS = 100_000_000
@@ -83,14 +82,19 @@ def refuse_unasked(*, as_json: bool, is_answered: bool) -> None:
         raise click.UsageError("--json shows no preview: give --yes or --dry-run with it")
 
 
-def open_session(session: str | None) -> tuple[Session, Places]:
+def open_session(session: str | None) -> "tuple[Session, Places]":
     """Open the session that a user means."""
+    from ullage.app.sessions.find import find_session
+
     places = current_places()
     return find_session(session, places), places
 
 
-def load_session(session: str | None, window: int | None) -> tuple[Loaded, Config, Places]:
+def load_session(session: str | None, window: int | None) -> "tuple[Loaded, Config, Places]":
     """Load a session by the configuration of the working folder."""
+    from ullage.app.sessions.find import find_session
+    from ullage.app.sessions.load import load
+
     places = current_places()
     config = current_config(window, places)
     return load(find_session(session, places), config, places), config, places
@@ -100,8 +104,12 @@ def configured_model(config: Config, places: Places) -> "ModelUse":
     """Give the configured model; on a terminal it tells how far it is."""
     from ullage.app.summary.write import model_use
 
-    report = _show if sys.stderr.isatty() else None
-    return model_use(config.model, places, report=report)
+    return model_use(config.model, places, report=progress_report())
+
+
+def progress_report() -> "Report | None":
+    """Give what tells on a terminal how far a model is."""
+    return _show if sys.stderr.isatty() else None
 
 
 def _show(progress: "Progress") -> None:

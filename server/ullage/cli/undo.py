@@ -3,7 +3,6 @@
 import click
 
 from ullage.app.config.load import refuse_read_only
-from ullage.app.sessions.find import find_session
 from ullage.cli.options import change_options, current_config, session_option
 from ullage.cli.output import answer, safe
 from ullage.store.files.places import current_places
@@ -21,6 +20,7 @@ def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
     """
     from ullage.app.change import undo as use_case
     from ullage.app.gauge.status_text import name_text
+    from ullage.app.sessions.find import find_session
     from ullage.cli.previews import tell_of_wait
 
     places = current_places()

@@ -2,15 +2,13 @@
 
 import threading
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from ullage.app.config.load import load_config, refuse_without_memory
 from ullage.app.memory.open_memory import OpenMemory
-from ullage.app.memory.origins import begin_memory
 from ullage.core.config.settings import Config
-from ullage.errors import StorageError
 from ullage.store.config.files import Stamp, config_stamps
 from ullage.store.files.places import Places
 
@@ -78,7 +76,7 @@ class OpenMemories:
 def open_memory(
     workspace: Path, config: Config, places: Places, *, is_watching: bool = False
 ) -> OpenMemory:
-    """Open the memory of a workspace; what it holds at the first time counts as seen.
+    """Open the memory of a workspace, unless that is switched off.
 
     Raises:
         Refused: memory is switched off.
@@ -86,6 +84,4 @@ def open_memory(
     """
     refuse_without_memory(config)
     places = places.for_reading(is_read_only=config.policy.is_read_only)
-    with suppress(StorageError):  # without its journal, memory answers all the same
-        begin_memory(workspace, places)
     return OpenMemory(workspace, places, config.embeddings, is_watching=is_watching)

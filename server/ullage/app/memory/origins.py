@@ -12,10 +12,12 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.config.load import refuse_read_only
+from ullage.app.sessions.secrets import secrets_in
 from ullage.core.config.settings import Config
 from ullage.core.memory.agent_writes import list_agent_lines
 from ullage.core.memory.journal import Begun, Event, FileSeen, Journal, LinesWritten
 from ullage.core.memory.origin import KnownOrigins, Origin, is_more_trusted, list_line_digests
+from ullage.core.secrets.scan import mask
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import ChangedMeanwhile, StorageError, UnknownItem
 from ullage.store.files.places import Places
@@ -43,6 +45,12 @@ class OutsideChange(msgspec.Struct, frozen=True, kw_only=True):
     """Lines of the text as it was last seen."""
     sha256: str
     """Of the file as it is; `GONE` where it is there no more."""
+
+
+class ChangesReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `ullage memory changes --json`, and of `accept`: without secrets."""
+
+    changes: tuple[OutsideChange, ...]
 
 
 def read_origins(workspace: Path, places: Places) -> KnownOrigins:
@@ -99,6 +107,37 @@ def list_outside_changes(workspace: Path, places: Places) -> tuple[OutsideChange
     return tuple(change for change in changes if change.added or change.removed)
 
 
+def find_outside_change(path: str, workspace: Path, places: Places) -> OutsideChange:
+    """Find what changed in a memory file.
+
+    Raises:
+        UnknownItem: nothing changed there.
+        StorageError: the journal cannot be read, or the state folder does not take a note.
+    """
+    changes = {change.path: change for change in list_outside_changes(workspace, places)}
+    if path not in changes:
+        paths = ", ".join(changes) or "there is none"
+        raise UnknownItem(f"{path} has no change to accept: name one that has ({paths})")
+    return changes[path]
+
+
+def report_changes(
+    changes: Iterable[OutsideChange], workspace: Path, places: Places
+) -> ChangesReport:
+    """Report changes to who is to accept them: all that is in them, but for secrets."""
+    secrets = secrets_in((workspace,), places)
+    return ChangesReport(
+        changes=tuple(
+            msgspec.structs.replace(
+                change,
+                added=tuple((number, mask(line, secrets)) for number, line in change.added),
+                removed=tuple(mask(line, secrets) for line in change.removed),
+            )
+            for change in changes
+        )
+    )
+
+
 def accept_change(
     path: str, sha256: str, workspace: Path, config: Config, places: Places
 ) -> OutsideChange:
@@ -111,11 +150,7 @@ def accept_change(
         StorageError: the state folder does not take it.
     """
     refuse_read_only(config.policy)
-    changes = {change.path: change for change in list_outside_changes(workspace, places)}
-    change = changes.get(path)
-    if change is None:
-        paths = ", ".join(changes) or "there is none"
-        raise UnknownItem(f"{path} has no change to accept: name one that has ({paths})")
+    change = find_outside_change(path, workspace, places)
     file = next((file for file in read_memory_files(workspace) if file.path == path), None)
     if (GONE if file is None else file.sha256) != sha256:
         raise ChangedMeanwhile(f"{path} changed meanwhile, nothing was accepted: look at it again")

@@ -237,6 +237,9 @@ def _fold_others(events: Iterable[Event]) -> Iterator[Event]:
 
 
 def _add_origins(origins: dict[str, Origin], event: LinesWritten) -> None:
+    if not origins:  # all that was there at first sight is mostly all that there is
+        origins.update(dict.fromkeys(event.lines, event.origin))
+        return
     for line in event.lines:
         before = origins.get(line)
         if before is None or is_more_trusted(event.origin, before):

@@ -1,0 +1,104 @@
+"""What is kept of a workspace's memory, and what happened to it; no index is built for that."""
+
+from contextlib import closing
+from datetime import date, datetime
+from pathlib import Path
+
+import msgspec
+
+from ullage.app.memory.embedder import open_vectors
+from ullage.app.memory.open_memory import INDEX
+from ullage.app.memory.origins import list_outside_changes
+from ullage.app.memory.recalls import count_recalls_on
+from ullage.core.config.settings import Config
+from ullage.core.memory.journal import Asker
+from ullage.errors import StorageError
+from ullage.store.files.places import Places
+from ullage.store.memory.index import MemoryIndex
+from ullage.store.memory.journal import read_journal
+from ullage.store.memory.places import memory_folder
+
+
+class IndexStatus(msgspec.Struct, frozen=True, kw_only=True):
+    n_files: int
+    n_chunks: int
+    size_bytes: int
+    updated_at: str
+    """RFC 3339."""
+
+
+class VectorStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """The vectors that are searched."""
+
+    model: str
+    weight: float
+    """Beside words, by the self-test."""
+
+
+class MemoryStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `ullage memory status --json`."""
+
+    workspace: str
+    is_enabled: bool
+    folder: str
+    """Where index, vectors and journal are."""
+    index: IndexStatus | None
+    """Null until the first search builds it."""
+    vectors: VectorStatus | None
+    """Null where words alone are searched."""
+    n_recalled_by_user: int
+    """Pieces of memory that were handed out today."""
+    n_recalled_by_agent: int
+    changed_from_outside: tuple[str, ...]
+    """Paths of files with lines that nobody known wrote."""
+    problems: tuple[str, ...]
+
+
+def read_status(workspace: Path, config: Config, places: Places, today: date) -> MemoryStatus:
+    """Read what is kept.
+
+    Raises:
+        StorageError: the index cannot be read.
+    """
+    problem = read_journal(workspace, places).problem
+    problems = [] if problem is None else [problem]
+    changed: list[str] = []
+    try:
+        changed = [change.path for change in list_outside_changes(workspace, places)]
+    except StorageError as error:
+        problems += [str(error)] if str(error) not in problems else []
+    askers: list[Asker] = [
+        asker
+        for counts in count_recalls_on(today, workspace, places).values()
+        for asker in counts.elements()
+    ]
+    folder = memory_folder(workspace, places)
+    spaces = (space for space in open_vectors(folder).list_spaces() if space.is_active)
+    active = next(spaces, None)
+    return MemoryStatus(
+        workspace=str(workspace),
+        is_enabled=config.memory.is_enabled,
+        folder=str(folder),
+        index=_read_index(folder / INDEX),
+        vectors=active and VectorStatus(model=active.model, weight=active.weight),
+        n_recalled_by_user=askers.count("user"),
+        n_recalled_by_agent=askers.count("agent"),
+        changed_from_outside=tuple(changed),
+        problems=tuple(problems),
+    )
+
+
+def _read_index(path: Path) -> IndexStatus | None:
+    files = [file for file in (path, path.with_name(f"{path.name}-wal")) if file.exists()]
+    if path not in files:
+        return None
+    found = [file.stat() for file in files]
+    with closing(MemoryIndex(path)) as index:
+        return IndexStatus(
+            n_files=len(index.list_files()),
+            n_chunks=index.size().n_chunks,
+            size_bytes=sum(status.st_size for status in found),
+            updated_at=datetime.fromtimestamp(max(status.st_mtime for status in found))
+            .astimezone()
+            .isoformat(timespec="seconds"),
+        )
