@@ -23,7 +23,9 @@ const SHOTS = path.resolve(process.env.SHOTS ?? path.join(repository, "vscode-ex
 
 /** One window each: what it is started with, and the flows that go through it in this order. */
 const WINDOWS = [
-  { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [bands, auto, preview, prune, choose, checkpoints, shows, files, memory] },
+  { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [bands, auto, preview, prune, choose, checkpoints, shows, files] },
+  // What another flow leaves behind in the workspace would be changed from outside.
+  { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [memory] },
   { options: { isRestricted: true }, settings: { "ullage.interpreter": PYTHON }, flows: [restricted] },
   { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [nothing] },
   { options: {}, settings: {}, flows: [install] },

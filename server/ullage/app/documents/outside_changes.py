@@ -21,7 +21,7 @@ from ullage.store.memory.seen import read_memory_files, read_seen_texts
 OUTSIDE_CODE = "memory-outside"
 MAX_FINDINGS = 50
 """Of a file; accepting the change settles all of them (chosen)."""
-_WHO = "by nobody who is known"
+_UNKNOWN = "Changed from outside: it is not known"
 
 
 def find_outside_lines(
@@ -42,14 +42,14 @@ def find_outside_lines(
         yield DocumentFinding(
             code=OUTSIDE_CODE,
             extent=positions.extent(start, end + len(positions.line_text(run[-1]))),
-            message=f"Changed from outside: {these} came {_WHO}.",
+            message=f"{_UNKNOWN} who wrote {these}.",
             sha256=change.sha256,
         )
     if change.removed:
         yield DocumentFinding(
             code=OUTSIDE_CODE,
             extent=positions.extent(0, len(positions.line_text(0))),
-            message=f"Changed from outside: {plural(len(change.removed), 'line')} went {_WHO}.",
+            message=f"{_UNKNOWN} who removed {plural(len(change.removed), 'line')}.",
             sha256=change.sha256,
         )
 

@@ -73,9 +73,9 @@ _OWN: tuple[DiagnosticCode, ...] = (
     ),
     _code(
         "memory-outside", "memory", "information",
-        "Lines of memory came or went by nobody who is known: not by Ullage, by an agent whose"
-        " session it reads, nor by version control. Until you accept the change, what is handed out"
-        " of them is marked as of unknown origin",
+        "Lines of memory were written or removed, and it is not known by whom: not by Ullage, by an"
+        " agent whose session it reads, or by version control. Until you accept the change, what is"
+        " handed out of them is marked as of unknown origin",
         "Look at what changed, and accept it or take it back",
     ),
     _code(

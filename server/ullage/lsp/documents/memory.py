@@ -91,7 +91,7 @@ def line_hover(file: SmallFile, params: types.HoverParams) -> types.Hover | None
 def _list_history(history: LineHistory) -> Iterator[str]:
     origin = ORIGIN_WORDS[history.origin]
     if history.origin == "unknown":
-        yield f"**{origin.capitalize()}**: changed from outside, by nobody who is known"
+        yield f"**{origin.capitalize()}**: changed from outside"
     else:
         noted = "" if history.written_at is None else f", noted {_ago(history.written_at)}"
         yield f"**{origin.capitalize()}**{noted}"

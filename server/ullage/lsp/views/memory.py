@@ -48,6 +48,10 @@ async def run_memory(ls: UllageServer, argument: protocol.SessionArgument) -> pr
     changes: list[MemoryRow] = []
     for folder in folders if ls.config.memory.is_enabled else ():
         prefix = f"{folder.name}/" if len(folders) > 1 else ""
+        # Before it is read: what is added meanwhile is shown with the next change.
+        ls.memories.journal_bytes[folder] = await asyncio.to_thread(
+            measure_journal, folder, ls.places
+        )
         try:
             recalled += await _list_recalled(ls, folder, prefix)
             found = await asyncio.to_thread(list_outside_changes, folder, ls.places)
@@ -55,9 +59,6 @@ async def run_memory(ls: UllageServer, argument: protocol.SessionArgument) -> pr
             changes.append(_problem_row(error, folder))
             continue
         changes += [_change_row(ls, change, folder, prefix) for change in found]
-        ls.memories.journal_bytes[folder] = await asyncio.to_thread(
-            measure_journal, folder, ls.places
-        )
     return protocol.MemoryResult(
         rows=[_file_row(file, is_single=len(folders) <= 1) for file in files],
         recalled=recalled,
