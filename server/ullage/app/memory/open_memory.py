@@ -223,7 +223,8 @@ class OpenMemory:
             for page in pages.files.values()
             if known.get(page.path) != (page.size, page.mtime_ns)
         ]
-        self._learn(changed)
+        # At first sight all was looked at when memory was opened.
+        self._learn(changed if known else [])
         self._paths = set(pages.files)
         logs = sorted(path for path, page in pages.files.items() if page.is_log and page.is_memory)
         self._hot = {path: _look(self.workspace / path) for path in (MEMORY, FOLDER, *logs[-2:])}
@@ -298,7 +299,7 @@ class OpenMemory:
 
     def _read(self, files: list[SourceFile]) -> Iterator[tuple[SourceFile, str]]:
         for file in files:
-            text = read_page(self.workspace, file.path, size=file.size)
+            text = read_page(self.workspace, file.path)
             if text is not None:
                 yield file, text
 

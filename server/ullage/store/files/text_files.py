@@ -7,6 +7,16 @@ from pathlib import Path
 
 MAX_TEXT_BYTES = 2 * 1024 * 1024
 """A larger file is no instructions and no configuration (chosen)."""
+_BLOCK_BYTES = 64 * 1024
+"""Most files are read by one call, and another finds the end: calls cost more than bytes."""
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+"""A link or a pipe may come in a file's place."""
 MAX_ENTRIES = 20_000
 """Of a workspace; listing this many takes 0.1 s (chosen)."""
 
@@ -22,6 +32,25 @@ def read_text_file(path: Path) -> str | None:
     except (OSError, ValueError):
         return None
     return data.decode("utf-8-sig", "replace")
+
+
+def read_plain_file(path: Path, max_bytes: int) -> bytes | None:
+    """Read a regular file up to a number of bytes, through no link; None for anything else."""
+    pieces: list[bytes] = []
+    rest = max_bytes
+    try:
+        fd = os.open(path, _FLAGS)
+        try:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                return None
+            while rest > 0 and (piece := os.read(fd, min(rest, _BLOCK_BYTES))):
+                pieces.append(piece)
+                rest -= len(piece)
+        finally:
+            os.close(fd)
+    except (OSError, ValueError):
+        return None
+    return b"".join(pieces)
 
 
 def exists(path: Path) -> bool:

@@ -13,7 +13,7 @@ import msgspec
 
 from ullage.core.memory.origin import is_memory_path
 from ullage.core.text.gitignore import ignore_spec, is_ignored
-from ullage.store.files import text_files
+from ullage.store.files.text_files import read_plain_file, read_text_file
 from ullage.store.memory.daily_log import DREAMS, FOLDER
 from ullage.store.memory.index import SourceFile
 
@@ -27,15 +27,6 @@ _UNSETTLED_NS = 100_000_000
 SUFFIXES = (".md", ".markdown")
 _FOREIGN = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "vendor", "target"})
 """Folders of other people's pages."""
-_FLAGS = (
-    os.O_RDONLY
-    | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NONBLOCK", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_BINARY", 0)
-)
-"""A link or a pipe may come in a file's place."""
-_BLOCK = 4096
 _DAY = re.compile(r"(?:.*/)?(\d{4}-\d\d-\d\d)[^/]*\Z")
 
 
@@ -82,27 +73,10 @@ def find_page(workspace: Path, path: str) -> SourceFile | None:
     return _describe(path, status, time.time_ns() - _UNSETTLED_NS)
 
 
-def read_page(workspace: Path, path: str, *, size: int = 0) -> str | None:
-    """Read a page, with LF; None where it went away or is not ours to read.
-
-    `size` is what a look at it told: by it most files are read by one call.
-    """
-    rest = MAX_PAGE_BYTES
-    data = b""
-    try:
-        fd = os.open(workspace / path, _FLAGS)
-        try:
-            # Most files are read by one call: each costs more than the bytes.
-            while rest > 0 and (piece := os.read(fd, min(rest, max(size, _BLOCK) + 1))):
-                data += piece
-                rest -= len(piece)
-                if len(data) <= size:
-                    break
-        finally:
-            os.close(fd)
-    except OSError:
-        return None
-    return data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+def read_page(workspace: Path, path: str) -> str | None:
+    """Read a page, with LF; None where it went away or is not ours to read."""
+    data = read_plain_file(workspace / path, MAX_PAGE_BYTES)
+    return None if data is None else data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
 
 
 def _describe(path: str, status: os.stat_result, settled_ns: int) -> SourceFile:
@@ -122,7 +96,7 @@ class _Look:
     def __init__(self, workspace: Path, state_folder: Path) -> None:
         self._workspace = workspace
         self._state_folder = os.fspath(state_folder)
-        self._ignored = ignore_spec(text_files.read_text_file(workspace / ".gitignore") or "")
+        self._ignored = ignore_spec(read_text_file(workspace / ".gitignore") or "")
         self._settled_ns = time.time_ns() - _UNSETTLED_NS
         self._n_entries = self._n_files = 0
         self.folders: list[Path] = []

@@ -2,19 +2,18 @@
 
 import hashlib
 import os
-import stat
 from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import msgspec
 
 from ullage.core.memory.origin import is_memory_path
-from ullage.errors import Unreadable
 from ullage.store.files.places import Places
 from ullage.store.files.state_file import read_state, replace_state
+from ullage.store.files.text_files import read_plain_file
 from ullage.store.memory.daily_log import FOLDER, MAX_FOLDER_ENTRIES, MEMORY
 from ullage.store.memory.places import memory_folder
-from ullage.store.transcript.reader import read_bounded
 
 NAME = "seen.json"
 MAX_FILE_BYTES = 16 * 1024 * 1024
@@ -46,13 +45,13 @@ def read_memory_files(workspace: Path, only: Collection[str] | None = None) -> I
     `only` has the paths of those that are wanted.
     """
     workspace = workspace.resolve()
+    is_linked = cache(_is_linked)
     for path in _list_all(workspace) if only is None else sorted(only):
         full = workspace / path
-        if not is_memory_path(path) or _is_linked(full.parent) or not _is_plain(full):
+        if not is_memory_path(path) or is_linked(full.parent):
             continue
-        try:
-            data = read_bounded(full, MAX_FILE_BYTES)
-        except Unreadable:
+        data = read_plain_file(full, MAX_FILE_BYTES)
+        if data is None:
             continue
         text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
         yield MemoryFile(path=path, text=text, sha256=hashlib.sha256(data).hexdigest())
@@ -114,10 +113,3 @@ def _is_linked(path: Path) -> bool:
         return path.is_symlink() or path.resolve() != path
     except (OSError, RuntimeError):
         return True
-
-
-def _is_plain(path: Path) -> bool:
-    try:
-        return stat.S_ISREG(path.lstat().st_mode)
-    except OSError:
-        return False
