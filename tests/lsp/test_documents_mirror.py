@@ -29,6 +29,7 @@ SMALL: Final = (
     *(WORKSPACE / "sub" / name for name in ANYWHERE_NAMES),
     WORKSPACE / "MEMORY.md",
     WORKSPACE / "memory" / "2026-02-03.md",
+    WORKSPACE / "memory" / "people" / "ada.md",
     STATE / "context" / "checkpoints" / "agent_s" / "cp_012.yaml",
     STATE / "previews" / "p1" / "proposed.md",
     *(path for _, path in config_paths(PLACES, WORKSPACE)),

@@ -65,14 +65,21 @@ def document_kind(path: Path, places: Places, workspaces: Sequence[Path]) -> Doc
     if name in ANYWHERE_NAMES:
         return "instructions"
     is_in_agents = not set(AGENT_FOLDERS).isdisjoint(path.parts)
-    is_in_memory = path.suffix == ".md" and path.parent.name == MEMORY_FOLDER
-    folder = path.parent.parent if is_in_memory else path.parent
+    memory = _find_memory_folder(path, workspaces) if path.suffix == ".md" else None
+    folder = path.parent if memory is None else memory.parent
     if is_in_agents or is_at_top(folder, workspaces):
         if name in TOP_NAMES:
             return "instructions"
-        if name == MEMORY_NAME or is_in_memory:
+        if name == MEMORY_NAME or memory is not None:
             return "memory"
     return "config" if _is_config(path, places, workspaces) else None
+
+
+def _find_memory_folder(path: Path, workspaces: Sequence[Path]) -> Path | None:
+    """Give the memory that a file is in: a workspace's, however deep, or the folder it lies in."""
+    tops = (workspace / MEMORY_FOLDER for workspace in workspaces)
+    around = next((folder for folder in tops if path.is_relative_to(folder)), None)
+    return around or (path.parent if path.parent.name == MEMORY_FOLDER else None)
 
 
 def find_loaded_name(name: str, *, is_case_kept: bool = _IS_CASE_KEPT) -> str:

@@ -27,7 +27,7 @@ from ullage.store.files.text_files import MAX_TEXT_BYTES
 
 TYPED_PATTERNS = (
     f"**/{{{','.join((*INSTRUCTION_NAMES, MEMORY_NAME))}}}",
-    f"**/{MEMORY_FOLDER}/*.md",
+    f"**/{MEMORY_FOLDER}/**/*.md",
     "**/{.ullage.yaml,openclaw.json,clawdbot.json}",
     "**/.openclaw/config.yaml",
     "**/cp_*.yaml",
