@@ -79,7 +79,7 @@ def load(conversations: list, index: MemoryIndex) -> list[Question]:
                 lines.append(f"- {turn['speaker']}: {' '.join(turn['text'].split())}{picture}")
                 places[each["sample_id"], turn["dia_id"]] = (file, len(lines))
             source = SourceFile(
-                path=file, size=0, mtime_ns=0, day="2023-01-01", is_memory=True, is_log=False
+                path=file, size=0, changed_ns=0, day="2023-01-01", is_memory=True, is_log=False
             )
             files.append((source, "\n".join(lines)))
     index.update(files, ())

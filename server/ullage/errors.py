@@ -26,6 +26,7 @@ UllageError
 │   ├── LogRefused
 │   └── NotRepairable
 ├── StorageError            exit 5: the machine did not let us
+│   ├── IndexDamaged
 │   ├── StateBusy
 │   └── StateUnwritable
 └── ModelError              exit 6: no summary came from the model; the extractive one still can
@@ -141,6 +142,10 @@ class NotRepairable(Refused):
 
 class StorageError(UllageError):
     exit_code = 5
+
+
+class IndexDamaged(StorageError):
+    pass
 
 
 class StateBusy(StorageError):

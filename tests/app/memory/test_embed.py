@@ -388,9 +388,11 @@ async def test_what_has_no_vector_yet_counts_by_its_words(memory: Memory) -> Non
                 "the wine of the harbor sold today", no_new
             )
             near = msgspec.structs.replace(near, weight=0.7)
-            with opened.use() as (index, _):
-                ranked = rank_chunks(index, "the wine of the harbor sold today", near, 6)
-                (first,) = index.read_chunks([ranked[0].chunk_id]).values()
+            question = "the wine of the harbor sold today"
+            ranked = opened.read(lambda index: rank_chunks(index, question, near, 6))
+            (first,) = opened.read(
+                lambda index: tuple(index.read_chunks([ranked[0].chunk_id]).values())
+            )
         assert (first.text, ranked[0].by) == (fresh, "words")
 
 

@@ -75,8 +75,7 @@ def plan_vectors(memory: OpenMemory) -> EmbedPlan | None:
         return None
     if not memory.places.keeps_caches:
         raise StorageError("nothing may be written, vectors neither: memory is not embedded")
-    with memory.use() as (index, _):
-        return _plan(embedder, index, memory)
+    return memory.read(lambda index: _plan(embedder, index, memory))
 
 
 def _plan(embedder: Embedder, index: MemoryIndex, memory: OpenMemory) -> EmbedPlan:

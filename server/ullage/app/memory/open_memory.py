@@ -3,18 +3,20 @@
 import threading
 import time
 from collections import deque
-from collections.abc import Container, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterator
+from contextlib import closing
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
 
 from ullage.app.memory.origins import see_memory
 from ullage.app.sessions.secrets import secrets_in
 from ullage.core.config.settings import EmbeddingSettings
 from ullage.core.memory.origin import KnownOrigins, Origin
 from ullage.core.memory.vector_weight import VectorHits
-from ullage.errors import StateBusy, StorageError
+from ullage.errors import IndexDamaged, StateBusy, StorageError
 from ullage.store.files.places import Places
 from ullage.store.memory.daily_log import FOLDER, MEMORY
 from ullage.store.memory.index import IndexedChunk, MemoryIndex, SourceFile
@@ -58,6 +60,7 @@ REBUILT = "the index was damaged or of another version, and was built again"
 BEHIND = "files changed, and the index is being brought up to date: this answer is of before"
 BUSY = "another Ullage brings the index up to date: this answer is of before"
 IN_PART = "the workspace has more Markdown files than are searched: a part is left out"
+Found = TypeVar("Found")
 
 
 class OpenMemory:
@@ -102,6 +105,8 @@ class OpenMemory:
         self._paths: set[str] = set()
         self._hot: dict[str, int] = {}
         self._catching_up: threading.Thread | None = None
+        self._damage: IndexDamaged | None = None
+        """Found while the index was brought up to date beside."""
         self._vectors: VectorSearch | None = None
         self._watch = self._begin_watching() if is_watching else None
 
@@ -129,28 +134,33 @@ class OpenMemory:
 
     def _list_new(self, known: Container[str]) -> dict[str, str]:
         """Give texts of the files indexed last that are not among known ones, by their digests."""
-        with self._lock:
-            self._refresh()
-            newest = self._index.newest_digests(N_LOOKED_AT)
+
+        def list_new(index: MemoryIndex) -> dict[str, str]:
+            newest = index.newest_digests(N_LOOKED_AT)
             new = [at for at, digest in newest.items() if digest not in known][:MAX_NEW]
-            chunks = self._index.read_chunks(new)
-        return {chunk.digest: chunk.text for chunk in chunks.values()}
+            return {chunk.digest: chunk.text for chunk in index.read_chunks(new).values()}
 
-    @contextmanager
-    def use(self) -> Generator[tuple[MemoryIndex, list[str]]]:
-        """Give the index as the files are now, and what the asker should know, in words.
+        return self._read(list_new)
 
-        Meanwhile `tell_origin` and `secrets` are of these files too.
+    def read(self, work: Callable[[MemoryIndex], Found], notes: list[str] | None = None) -> Found:
+        """Ask the index as the files are now; `notes` takes what the asker should know, in words.
+
+        Meanwhile `tell_origin` and `secrets` are of these files too. A damaged index is built
+        again, and `work` done once more.
 
         Raises:
             StorageError: the state folder does not take it.
         """
         with self._lock:
-            self._refresh()
-            notes, self._notes = self._notes, []
-            if not self._is_complete:
-                notes = [*notes, IN_PART]
-            yield self._index, notes
+            found = self._read(work)
+            if notes is None:
+                # What happened once is told to the next who listens.
+                self._notes = [note for note in self._notes if note == REBUILT]
+            else:
+                in_part = [] if self._is_complete else [IN_PART]
+                notes.extend(dict.fromkeys((*self._notes, *in_part)))
+                self._notes = []
+            return found
 
     def tell_origin(self, chunk: IndexedChunk) -> Origin:
         """Tell where a chunk comes from, its headings included."""
@@ -164,8 +174,7 @@ class OpenMemory:
             StorageError: the state folder does not take it.
         """
         with self._lock:
-            self._index.throw_away()
-            self._is_dirty.set()
+            self._throw_away()
             self._refresh()
 
     def look_again(self) -> None:
@@ -179,6 +188,28 @@ class OpenMemory:
             StorageError: the state folder does not take it.
         """
         return MemoryIndex(self.folder / INDEX if self.places.keeps_caches else None)
+
+    def _read(self, work: Callable[[MemoryIndex], Found]) -> Found:
+        with self._lock:
+            try:
+                return self._read_once(work)
+            except IndexDamaged:
+                self._throw_away()
+                self._notes.append(REBUILT)
+                return self._read_once(work)
+
+    def _read_once(self, work: Callable[[MemoryIndex], Found]) -> Found:
+        self._refresh()
+        with self._index.reading():
+            return work(self._index)
+
+    def _throw_away(self) -> None:
+        if self._catching_up is not None:
+            self._catching_up.join()
+            self._catching_up = None
+        self._damage = None
+        self._is_dirty.set()
+        self._index.throw_away()
 
     def _begin_watching(self) -> "FolderWatch":
         # What notices need is imported by processes that go on alone.
@@ -200,6 +231,8 @@ class OpenMemory:
                 self._notes.append(BEHIND)
                 return
             self._catching_up = None
+        if self._damage is not None:
+            raise self._damage
         is_old = time.monotonic() - self._looked_at > LOOK_ANYWAY_S
         if self._watch is None or self._is_dirty.is_set() or is_old:
             self._look_at_all()
@@ -221,7 +254,7 @@ class OpenMemory:
         changed = [
             page
             for page in pages.files.values()
-            if known.get(page.path) != (page.size, page.mtime_ns)
+            if known.get(page.path) != (page.size, page.changed_ns)
         ]
         # At first sight all was looked at when memory was opened.
         self._learn(changed if known else [])
@@ -271,7 +304,7 @@ class OpenMemory:
             self._catching_up.start()
             return
         try:
-            self._index.update(self._read(changed), gone)
+            self._index.update(self._read_pages(changed), gone)
         except StateBusy:
             self._is_dirty.set()
             self._notes.append(BUSY)
@@ -289,18 +322,21 @@ class OpenMemory:
 
     def _catch_up(self, changed: list[SourceFile], gone: list[str]) -> None:
         """Bring the index up to date by a connection of its own: readers see all of it or none."""
-        index = self.open_index()
         try:
-            index.update(self._read(changed), gone)
+            with closing(self.open_index()) as index:
+                index.update(self._read_pages(changed), gone)
+        except IndexDamaged as error:
+            self._damage = error
         except StorageError:
             self._is_dirty.set()
-        finally:
-            index.close()
 
-    def _read(self, files: list[SourceFile]) -> Iterator[tuple[SourceFile, str]]:
+    def _read_pages(self, files: list[SourceFile]) -> Iterator[tuple[SourceFile, str]]:
         for file in files:
             text = read_page(self.workspace, file.path)
-            if text is not None:
+            if text is None:
+                # What it held is not there any more, or not ours to read: look again next time.
+                yield msgspec.structs.replace(file, changed_ns=-1), ""
+            else:
                 yield file, text
 
 

@@ -242,7 +242,7 @@ def _note_pulled(
     suspects = [file.path for file in files if _list_unknown(file.text, known)]
     committed = read_committed(workspace, suspects, places).values()
     pulled = _list_unknown("\n".join(committed), known)
-    if places.keeps_caches:
+    if pulled and places.keeps_caches:
         record_lines(dict.fromkeys(pulled, "file"), "", workspace, places)
     return pulled
 

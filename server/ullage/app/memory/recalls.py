@@ -20,6 +20,7 @@ from ullage.core.memory.journal import (
 from ullage.core.memory.origin import Origin, list_line_digests
 from ullage.core.memory.quoted import quote_memory
 from ullage.store.files.places import Places
+from ullage.store.memory.index import IndexedChunk, MemoryIndex
 from ullage.store.memory.journal import read_journal, record_recall
 from ullage.store.memory.pages import read_page
 
@@ -80,11 +81,12 @@ def find_recalled(
     Raises:
         StorageError: the state folder does not take the index.
     """
-    with memory.use() as (index, _):
-        digests = index.find_digests(counts)
-        chunks = {
-            chunk.digest: chunk for chunk in reversed(index.read_chunks(tuple(digests)).values())
-        }
+
+    def find(index: MemoryIndex) -> dict[str, IndexedChunk]:
+        chunks = index.read_chunks(tuple(index.find_digests(counts))).values()
+        return {chunk.digest: chunk for chunk in reversed(chunks)}
+
+    chunks = memory.read(find)
     found = [(chunks[digest], count) for digest, count in counts.items() if digest in chunks]
     return tuple(
         RecalledChunk(

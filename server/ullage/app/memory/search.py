@@ -65,21 +65,27 @@ def search_memory(
     limit = max(1, min(limit, MAX_LIMIT))
     query = query[:MAX_QUERY_CHARS]
     near = VectorHits() if is_by_words else memory.search_vectors(query)
-    with memory.use() as (index, notes):
+
+    def find(index: MemoryIndex) -> list[tuple[str, MemoryHit]] | None:
         if not index.size().n_chunks:
-            return MemoryAnswer(results=(), note="; ".join([*notes, EMPTY]))
-        if near.note is not None:
-            notes.append(near.note)
+            return None
         files = None if scope == "all" and since is None else _find_files(index, scope, since)
         ranked = rank_chunks(index, query, near, limit, files)
         found = _choose(ranked, index, limit, today)
-        if not found:
-            notes.append(NOTHING)
-        results = tuple(_hit(chunk, ranking, memory) for chunk, ranking in found)
-        recalled = tuple((chunk.digest, round(ranking.score, 3)) for chunk, ranking in found)
-        memory.recalled.extend(hit.text for hit in results)
-    if recalled and by is not None and memory.places.keeps_caches:
-        recall = Recall(day=today.isoformat(), by=by, query=hash_query(query), hits=tuple(recalled))
+        return [(chunk.digest, _hit(chunk, ranking, memory)) for chunk, ranking in found]
+
+    notes: list[str] = []
+    found = memory.read(find, notes)
+    if near.note is not None:
+        notes.append(near.note)
+    if not found:
+        notes.append(EMPTY if found is None else NOTHING)
+        return MemoryAnswer(results=(), note="; ".join(notes))
+    results = tuple(hit for _, hit in found)
+    memory.recalled.extend(hit.text for hit in results)
+    if by is not None and memory.places.keeps_caches:
+        hits = tuple((digest, hit.score) for digest, hit in found)
+        recall = Recall(day=today.isoformat(), by=by, query=hash_query(query), hits=hits)
         try:
             record_recall(recall, memory.workspace, memory.places)
         except StorageError as error:

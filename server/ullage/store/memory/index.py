@@ -8,49 +8,25 @@ import json
 import sqlite3
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypeVar
 
 import msgspec
 
-from ullage.core.memory.chunks import CHUNKER, chunk_digest, read_chunks
+from ullage.core.memory.chunks import chunk_digest, read_chunks
 from ullage.core.memory.ranking import MAX_PER_FILE_BITS, Candidate, ChunkId, Posting
 from ullage.core.memory.words import read_words
-from ullage.errors import StateBusy, StorageError
-from ullage.store.files.atomic import make_folder, make_private_file, remove_quietly, unwritable
+from ullage.store.memory.index_file import explain_error, open_index_file, say_damaged
 
 N_NEIGHBORS = 2
 MAX_NEAR_WORDS = 70
 """Chunks before and after that are the surroundings of one, as far as these words of each side
 reach (docs/design/memory.md, "Search").
 """
-_APPLICATION = 0x554C4D49
-"""`ULMI`: a file without it is no index of memory."""
-_VERSION = 100 * CHUNKER + 4
-"""Of chunks and tables: an index of another one is thrown away."""
-_WAIT_S = 20
-"""For another Ullage that brings the index up to date; chosen: twice what 40,000 chunks take."""
 _CACHED_WORDS = 4_096
-_CACHE_KIB = 32 * 1024
-_TABLES = """
-CREATE TABLE file (id INTEGER PRIMARY KEY, path TEXT UNIQUE NOT NULL, size INTEGER NOT NULL,
-    mtime_ns INTEGER NOT NULL, day TEXT NOT NULL, is_memory INTEGER NOT NULL,
-    is_log INTEGER NOT NULL);
-CREATE TABLE chunk (id INTEGER PRIMARY KEY, first_line INTEGER NOT NULL,
-    last_line INTEGER NOT NULL, heading TEXT NOT NULL, text TEXT NOT NULL, digest TEXT NOT NULL,
-    words TEXT NOT NULL, context TEXT NOT NULL);
-CREATE INDEX chunk_digest ON chunk (digest);
-CREATE TABLE size (n_chunks INTEGER NOT NULL, n_chars INTEGER NOT NULL);
-INSERT INTO size VALUES (0, 0);
-CREATE VIRTUAL TABLE fts USING fts5 (words, context, content='chunk', content_rowid='id',
-    columnsize=0, detail=column,
-    tokenize="ascii tokenchars '!""#$%&''()*+,-./:;<=>?@[\\]^_`{|}~'");
-CREATE VIRTUAL TABLE word USING fts5vocab (fts, row);
-"""
-"""Words are parted by blanks alone and not folded: what a word is, `core.memory.words` says."""
 _CANDIDATES = """SELECT id, words, context FROM chunk
     WHERE id IN (SELECT value FROM json_each(?))"""
 _CHUNKS = """SELECT chunk.id, path, first_line, last_line, heading, text, day, is_memory, is_log,
@@ -68,6 +44,9 @@ _COUNT = """UPDATE size SET n_chunks = n_chunks + ? * part.n, n_chars = n_chars 
 _FIRST = itemgetter(0)
 _ChunkRow: TypeAlias = tuple[int, int, int, str, str, str, str, str]
 _FoundRow: TypeAlias = tuple[int, str, int, int, str, str, str, int, int, str]
+_Ids: TypeAlias = list[tuple[int]]
+_Digests: TypeAlias = list[tuple[int, str]]
+_Rows = TypeVar("_Rows")
 
 
 class SourceFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,8 +55,8 @@ class SourceFile(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     """Relative to the workspace, with `/`."""
     size: int
-    mtime_ns: int
-    """Below 0 where it was written so lately that it may change again unseen."""
+    changed_ns: int
+    """When it was changed, or -1 where that is so short ago that it may change again unseen."""
     day: str
     """`YYYY-MM-DD`: of a daily log by its name, else of the last change."""
     is_memory: bool
@@ -114,12 +93,11 @@ class MemoryIndex:
             StorageError: the state folder does not take it.
         """
         self.path = path
-        self.was_rebuilt = False
-        """Whether there was an index that had to be thrown away."""
         self._postings: dict[str, Posting] = {}
         self._counts: dict[str, int] = {}
-        self._version = (-1,)
-        self._connection = self._open()
+        self._version = -1
+        self._connection, self.was_rebuilt = open_index_file(path)
+        """Whether there was an index that had to be thrown away."""
 
     def close(self) -> None:
         self._connection.close()
@@ -131,10 +109,24 @@ class MemoryIndex:
             StorageError: the state folder does not take it.
         """
         self.close()
-        if self.path is not None:
-            _remove(self.path)
         self._forget()
-        self._connection = self._open()
+        self._connection, _ = open_index_file(self.path, is_anew=True)
+
+    @contextmanager
+    def reading(self) -> Generator[None]:
+        """Hold the index as it is: what another process changes meanwhile is not seen.
+
+        Raises:
+            StorageError: the disk does not give it; as for all that reads.
+            IndexDamaged: it holds what was never written so; as for all that reads.
+        """
+        try:
+            self._connection.execute("BEGIN")
+            yield
+        except sqlite3.DatabaseError as error:
+            raise explain_error(error, self.path) from None
+        finally:
+            self._roll_back()
 
     def update(self, changed: Iterable[tuple[SourceFile, str]], gone: Iterable[str]) -> None:
         """Take in changed files with their texts, and drop those that are gone.
@@ -144,6 +136,7 @@ class MemoryIndex:
         Raises:
             StateBusy: another Ullage is writing to the index.
             StorageError: the disk does not take it.
+            IndexDamaged: it has to be thrown away.
         """
         with self._writing():
             for path in gone:
@@ -160,31 +153,28 @@ class MemoryIndex:
                 self._connection.execute(_COUNT, (1, 1, *span))
 
     def size(self) -> IndexSize:
-        n_chunks, n_chars = cast(
-            tuple[int, int],
-            self._connection.execute("SELECT n_chunks, n_chars FROM size").fetchone(),
+        ((n_chunks, n_chars),) = self._read(
+            "SELECT n_chunks, n_chars FROM size", (), tuple[tuple[int, int]]
         )
         return IndexSize(n_chunks=n_chunks, mean_chars=n_chars / n_chunks if n_chunks else 1.0)
 
     def list_files(self) -> dict[str, tuple[int, int]]:
-        """Give size and `mtime_ns` of each indexed file by its path."""
-        rows = cast(
-            Iterable[tuple[str, int, int]],
-            self._connection.execute("SELECT path, size, mtime_ns FROM file"),
-        )
-        return {path: (size, mtime_ns) for path, size, mtime_ns in rows}
+        """Give size and `changed_ns` of each indexed file by its path."""
+        rows = self._read("SELECT path, size, changed_ns FROM file", (), list[tuple[str, int, int]])
+        return {path: (size, changed_ns) for path, size, changed_ns in rows}
 
     def find_files(self, *, is_memory: bool | None, since: str) -> frozenset[int]:
         """Find the ids of files that are memory or not, or either, and not older than a day."""
-        rows = self._connection.execute(
+        rows = self._read(
             "SELECT id FROM file WHERE day >= ? AND is_memory IN (?, ?)",
             (since, is_memory is not False, is_memory is True),
+            _Ids,
         )
-        return frozenset(map(_FIRST, cast(Iterable[tuple[int]], rows)))
+        return frozenset(map(_FIRST, rows))
 
     def count_chunks(self, words: Iterable[str]) -> dict[str, int]:
         """Tell how many chunks hold each word, in their text or their surroundings."""
-        version = cast(tuple[int], self._connection.execute("PRAGMA data_version").fetchone())
+        ((version,),) = self._read("PRAGMA data_version", (), _Ids)
         if version != self._version:
             # Another process changed the index.
             self._version = version
@@ -193,9 +183,8 @@ class MemoryIndex:
         for word in words:
             count = self._counts.get(word)
             if count is None:
-                rows = self._connection.execute("SELECT doc FROM word WHERE term = ?", (word,))
-                row = cast(tuple[int] | None, rows.fetchone())
-                count = self._counts[word] = row[0] if row else 0
+                rows = self._read("SELECT doc FROM word WHERE term = ?", (word,), _Ids)
+                count = self._counts[word] = rows[0][0] if rows else 0
             counts[word] = count
         return counts
 
@@ -215,18 +204,20 @@ class MemoryIndex:
         return postings
 
     def read_candidates(self, chunk_ids: Sequence[ChunkId]) -> Iterator[Candidate]:
-        rows = cast(
-            Iterable[tuple[int, str, str]],
-            self._connection.execute(_CANDIDATES, (str(list(chunk_ids)),)),
-        )
+        rows = self._read(_CANDIDATES, (str(list(chunk_ids)),), list[tuple[int, str, str]])
         for chunk_id, words, context in rows:
             yield Candidate(chunk_id=chunk_id, words=words, context=context)
 
     def read_chunks(self, chunk_ids: Sequence[ChunkId]) -> dict[ChunkId, IndexedChunk]:
         values = (MAX_PER_FILE_BITS, str(list(chunk_ids)))
-        rows = cast(Iterable[_FoundRow], self._connection.execute(_CHUNKS, values))
-        return {
-            chunk_id: IndexedChunk(
+        rows = self._read(_CHUNKS, values, list[_FoundRow])
+        chunks: dict[ChunkId, IndexedChunk] = {}
+        for (
+            chunk_id, path, first_line, last_line, heading, text, day, is_memory, is_log, digest
+        ) in rows:  # fmt: skip
+            if chunk_digest(text) != digest:
+                raise say_damaged(self.path)
+            chunks[chunk_id] = IndexedChunk(
                 path=path,
                 first_line=first_line,
                 last_line=last_line,
@@ -237,62 +228,47 @@ class MemoryIndex:
                 is_log=bool(is_log),
                 digest=digest,
             )
-            for (
-                chunk_id, path, first_line, last_line, heading, text, day, is_memory, is_log, digest
-            ) in rows
-        }  # fmt: skip
+        return chunks
 
     def list_digests(self) -> dict[ChunkId, str]:
         """Give the digest of each chunk's text, in the order of files and lines."""
-        rows = self._connection.execute("SELECT id, digest FROM chunk INDEXED BY chunk_digest")
-        return dict(sorted(cast(Iterable[tuple[int, str]], rows)))
+        sql = "SELECT id, digest FROM chunk INDEXED BY chunk_digest"
+        return dict(sorted(self._read(sql, (), _Digests)))
 
     def newest_digests(self, limit: int) -> dict[ChunkId, str]:
         """Give the digests of the chunks of the files that were indexed last."""
-        rows = self._connection.execute(
-            "SELECT id, digest FROM chunk ORDER BY id DESC LIMIT ?", (limit,)
-        )
-        return dict(cast(Iterable[tuple[int, str]], rows))
+        sql = "SELECT id, digest FROM chunk ORDER BY id DESC LIMIT ?"
+        return dict(self._read(sql, (limit,), _Digests))
 
     def find_digests(self, digests: Iterable[str]) -> dict[ChunkId, str]:
         """Find the chunks that have one of some texts."""
-        rows = self._connection.execute(_BY_DIGEST, (json.dumps(list(digests)),))
-        return dict(cast(Iterable[tuple[int, str]], rows))
+        return dict(self._read(_BY_DIGEST, (json.dumps(list(digests)),), _Digests))
 
-    def _open(self) -> sqlite3.Connection:
-        if self.path is not None:
-            make_folder(self.path.parent)
+    def _read(self, sql: str, values: tuple[str | int, ...], rows: type[_Rows]) -> _Rows:
+        """Ask for rows of a type; what has another type was never written so."""
         try:
-            return _connect(self.path)
-        except OSError as error:
-            raise unwritable(self.path or Path(), error) from None
-        except sqlite3.OperationalError as error:
-            raise self._unusable(error) from None
-        except sqlite3.DatabaseError:
-            if self.path is None:
-                raise
-            _remove(self.path)
-            self.was_rebuilt = True
-            return _connect(self.path)
+            return msgspec.convert(self._connection.execute(sql, values).fetchall(), rows)
+        except sqlite3.DatabaseError as error:
+            raise explain_error(error, self.path) from None
+        except msgspec.ValidationError:
+            raise say_damaged(self.path) from None
 
     @contextmanager
     def _writing(self) -> Generator[None]:
-        connection = self._connection
         try:
-            connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute("BEGIN IMMEDIATE")
             yield
-            connection.execute("COMMIT")
-        except sqlite3.OperationalError as error:
-            raise self._unusable(error) from None
+            self._connection.execute("COMMIT")
+        except sqlite3.DatabaseError as error:
+            raise explain_error(error, self.path) from None
         finally:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            self._roll_back()
             self._forget()
 
-    def _unusable(self, error: sqlite3.OperationalError) -> StorageError:
-        if error.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            return StateBusy("another Ullage is writing to the index of this memory: try again")
-        return StorageError(f"cannot write {self.path}: {error}. Make room, or make it writable")
+    def _roll_back(self) -> None:
+        with suppress(sqlite3.DatabaseError):
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
 
     def _forget(self) -> None:
         self._postings.clear()
@@ -300,20 +276,14 @@ class MemoryIndex:
 
     def _match(self, column: str, word: str) -> tuple[ChunkId, ...]:
         quoted = word.replace('"', '""')
-        rows = cast(
-            Iterable[tuple[int]],
-            self._connection.execute(
-                "SELECT rowid FROM fts WHERE fts MATCH ?", (f'{column}:"{quoted}"',)
-            ),
-        )
-        return tuple(map(_FIRST, rows))
+        sql = "SELECT rowid FROM fts WHERE fts MATCH ?"
+        return tuple(map(_FIRST, self._read(sql, (f'{column}:"{quoted}"',), _Ids)))
 
     def _drop(self, path: str) -> None:
-        rows = self._connection.execute("SELECT id FROM file WHERE path = ?", (path,))
-        row = cast(tuple[int] | None, rows.fetchone())
-        if row is None:
+        rows = self._read("SELECT id FROM file WHERE path = ?", (path,), _Ids)
+        if not rows:
             return
-        (file_id,) = row
+        ((file_id,),) = rows
         span = _span_of(file_id)
         self._connection.execute(_DROP, span)
         self._connection.execute(_COUNT, (-1, -1, *span))
@@ -323,54 +293,15 @@ class MemoryIndex:
     def _add(self, file: SourceFile, text: str) -> ChunkId:
         """Add a file's chunks, not yet to the words; give the first id that they may have."""
         cursor = self._connection.execute(
-            "INSERT INTO file (path, size, mtime_ns, day, is_memory, is_log)"
+            "INSERT INTO file (path, size, changed_ns, day, is_memory, is_log)"
             " VALUES (?, ?, ?, ?, ?, ?)",
-            (file.path, file.size, file.mtime_ns, file.day, file.is_memory, file.is_log),
+            (file.path, file.size, file.changed_ns, file.day, file.is_memory, file.is_log),
         )
         span = _span_of(cursor.lastrowid or 0)
         self._connection.executemany(
             "INSERT INTO chunk VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _rows_of(text, span[0])
         )
         return span[0]
-
-
-def _connect(path: Path | None) -> sqlite3.Connection:
-    """Connect to an index of this version, begun anew where there is none.
-
-    Raises:
-        sqlite3.DatabaseError: what is there is no such index.
-    """
-    if path is not None:
-        make_private_file(path)
-    connection = sqlite3.connect(
-        ":memory:" if path is None else path,
-        timeout=_WAIT_S,
-        isolation_level=None,
-        check_same_thread=False,
-    )
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        # A crash of the machine may take the last change: the files tell it again.
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-        names = ("application_id", "user_version")
-        found = [cast(tuple[int], connection.execute(f"PRAGMA {n}").fetchone())[0] for n in names]
-        if connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None:
-            connection.executescript(
-                f"BEGIN IMMEDIATE; {_TABLES} PRAGMA application_id = {_APPLICATION};"
-                f" PRAGMA user_version = {_VERSION}; COMMIT;"
-            )
-        elif found != [_APPLICATION, _VERSION]:
-            raise sqlite3.DatabaseError("an index of another kind")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _remove(path: Path) -> None:
-    for suffix in ("", "-wal", "-shm", "-journal"):
-        remove_quietly(path.with_name(path.name + suffix))
 
 
 def _span_of(file_id: int) -> tuple[int, int]:

@@ -6,10 +6,11 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
 import msgspec
+from pathspec import GitIgnoreSpec
 
 from ullage.core.memory.origin import is_memory_path
 from ullage.core.text.gitignore import ignore_spec, is_ignored
@@ -23,8 +24,10 @@ MAX_ENTRIES = 500_000
 MAX_PAGE_BYTES = 4 * 1024 * 1024
 """Of a file that is read; a longer one is data (chosen)."""
 _UNSETTLED_NS = 100_000_000
-"""A file written so lately may change again without its time telling; systems count in 10 ms."""
+"""A file changed so lately may change again without its time telling; systems count in 10 ms."""
 SUFFIXES = (".md", ".markdown")
+_MAX_TIME_S = 4_102_444_800
+"""The year 2100: some file systems hold times that no calendar has."""
 _FOREIGN = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "vendor", "target"})
 """Folders of other people's pages."""
 _DAY = re.compile(r"(?:.*/)?(\d{4}-\d\d-\d\d)[^/]*\Z")
@@ -48,7 +51,7 @@ def list_pages(workspace: Path, state_folder: Path) -> Pages:
     workspace keeps out (but for `memory/`), and Ullage's own state.
     """
     look = _Look(workspace, state_folder)
-    files = {file.path: file for file in look.list_files("")}
+    files = {file.path: file for file in look.list_files()}
     return Pages(files=files, folders=tuple(look.folders), is_complete=not look.is_over)
 
 
@@ -63,12 +66,14 @@ def list_memory_names(workspace: Path) -> list[str]:
 
 def find_page(workspace: Path, path: str) -> SourceFile | None:
     """Look at one page by its path; None where it is no file, or none that is searched."""
-    full = workspace / path
+    ignored = ignore_spec("") if is_memory_path(path) else _read_ignored(workspace)
+    if not _is_page(path, ignored):
+        return None
     try:
-        status = full.lstat()
+        status = (workspace / path).lstat()
     except OSError:
         return None
-    if not stat.S_ISREG(status.st_mode) or path == DREAMS:
+    if not stat.S_ISREG(status.st_mode):
         return None
     return _describe(path, status, time.time_ns() - _UNSETTLED_NS)
 
@@ -80,33 +85,73 @@ def read_page(workspace: Path, path: str) -> str | None:
 
 
 def _describe(path: str, status: os.stat_result, settled_ns: int) -> SourceFile:
-    named = _DAY.match(path)
-    changed = datetime.fromtimestamp(status.st_mtime)
+    named = _read_day(path)
+    written = datetime.fromtimestamp(min(max(0, status.st_mtime), _MAX_TIME_S))
+    # Who puts another file in its place may keep its time and its size, but not the time of the
+    # change; Windows has none.
+    changed_ns = status.st_mtime_ns if sys.platform == "win32" else status.st_ctime_ns
     return SourceFile(
         path=path,
         size=status.st_size,
-        mtime_ns=status.st_mtime_ns if status.st_mtime_ns < settled_ns else -1,
-        day=named[1] if named else f"{changed:%Y-%m-%d}",
+        changed_ns=changed_ns if changed_ns < settled_ns else -1,
+        day=named or f"{written:%Y-%m-%d}",
         is_memory=is_memory_path(path),
         is_log=named is not None,
     )
 
 
+def _read_day(path: str) -> str | None:
+    """Give the day that a file is named by; None where it is none of the calendar."""
+    match = _DAY.match(path)
+    try:
+        return match and date.fromisoformat(match[1]).isoformat()
+    except ValueError:
+        return None
+
+
+def _read_ignored(workspace: Path) -> GitIgnoreSpec:
+    return ignore_spec(read_text_file(workspace / ".gitignore") or "")
+
+
+def _is_page(path: str, ignored: GitIgnoreSpec) -> bool:
+    """Tell whether a file of a folder that is looked into is searched, by its path."""
+    if path == DREAMS or not _is_text(path):
+        return False
+    return is_memory_path(path) or not ignored.match_file(path)
+
+
+def _is_text(name: str) -> bool:
+    """Tell whether a name can be shown and kept: on Linux one may be any bytes."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 class _Look:
     def __init__(self, workspace: Path, state_folder: Path) -> None:
         self._workspace = workspace
-        self._state_folder = os.fspath(state_folder)
-        self._ignored = ignore_spec(read_text_file(workspace / ".gitignore") or "")
+        self._state_folder = os.path.realpath(state_folder)
+        self._ignored = _read_ignored(workspace)
         self._settled_ns = time.time_ns() - _UNSETTLED_NS
         self._n_entries = self._n_files = 0
         self.folders: list[Path] = []
         self.is_over = False
 
-    def list_files(self, prefix: str) -> Iterator[SourceFile]:
-        """List the files below a folder, which is named by `prefix`, with a `/` at its end."""
+    def list_files(self) -> Iterator[SourceFile]:
+        """List the files, folder by folder."""
+        # Each is named by its path with a `/` at its end.
+        waiting = [""]
+        while waiting and not self.is_over:
+            prefix = waiting.pop()
+            inner: list[str] = []
+            yield from self._list_folder(prefix, inner)
+            waiting += sorted(inner, reverse=True)
+
+    def _list_folder(self, prefix: str, inner: list[str]) -> Iterator[SourceFile]:
         folder = self._workspace / prefix
         self.folders.append(folder)
-        inner: list[str] = []
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:
@@ -123,11 +168,9 @@ class _Look:
                         inner.append(f"{prefix}{entry.name}/")
         except OSError:
             return
-        for path in sorted(inner):
-            yield from self.list_files(path)
 
     def _measure(self, entry: os.DirEntry[str], path: str) -> SourceFile | None:
-        if path == DREAMS or not entry.is_file(follow_symlinks=False):
+        if not entry.is_file(follow_symlinks=False) or not _is_page(path, self._ignored):
             return None
         try:
             return _describe(path, entry.stat(follow_symlinks=False), self._settled_ns)
@@ -135,7 +178,7 @@ class _Look:
             return None
 
     def _is_own(self, entry: os.DirEntry[str], prefix: str) -> bool:
-        if entry.name.startswith(".") or entry.name in _FOREIGN:
+        if entry.name.startswith(".") or entry.name in _FOREIGN or not _is_text(entry.name):
             return False
         # A junction of Windows is no link by its mode, but leads elsewhere.
         if sys.platform == "win32" and Path(entry.path).resolve() != Path(entry.path):
