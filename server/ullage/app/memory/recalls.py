@@ -46,9 +46,6 @@ class RecalledChunk(msgspec.Struct, frozen=True, kw_only=True):
 class LineHistory(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a line of memory, and of the chunk that it is in."""
 
-    first_line: int
-    """Of the chunk, from 1."""
-    last_line: int
     origin: Origin
     written_at: str | None
     """RFC 3339; None where nobody noted it."""
@@ -119,8 +116,6 @@ def read_line_history(
     origin = journal.read_origins().tell(path, content)
     n_by_user, n_by_agent, last_day = _count_by(journal, chunk_digest(chunk.text))
     return LineHistory(
-        first_line=chunk.first_line,
-        last_line=chunk.last_line,
         origin=origin,
         written_at=_find_time(journal, digests, origin),
         n_by_user=n_by_user,
