@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from ullage.core.memory.words import (
     MAX_IDENTIFIER_CHARS,
     MAX_WORD_CHARS,
+    is_identifier,
     read_query,
     read_words,
     stop_words,
@@ -64,6 +65,24 @@ def test_words_are_stems_without_accents_and_grams_where_no_spaces_are_written(
 def test_an_identifier_is_a_word_of_its_own_beside_its_parts(text: str, words: list[str]) -> None:
     assert read_words(text) == words
     assert set(words) <= set(read_words(f"see {text} there"))
+
+
+@pytest.mark.parametrize(
+    ("word", "is_one"),
+    [
+        ("e0502", True),
+        ("refreshtoken.ts", True),
+        ("snake_case", True),
+        ("no-verify", True),
+        ("token", False),
+        ("8123", False),
+        ("हिन्दी", False),
+        ("ร์ต", False),
+        ("データ", False),
+    ],
+)
+def test_a_sign_or_a_number_in_a_word_makes_it_an_identifier(word: str, *, is_one: bool) -> None:
+    assert is_identifier(word) == is_one
 
 
 def test_what_nobody_would_ask_for_is_no_word() -> None:

@@ -31,6 +31,7 @@ _INDIC = "\u0900-\u0963\u0966-\u0dff"
 _RUN = re.compile(rf"[{_NO_SPACES}]+")
 _PIECE = re.compile(rf"(?:(?![{_NO_SPACES}])[\w{_INDIC}$@#+./:'’-])+|[{_NO_SPACES}]+")
 _EDGE = "$@#+./:'’-"
+_SIGNS = frozenset("_$@#+./:-")
 _WORD = re.compile(rf"(?:[^\W_]|[{_INDIC}])+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -61,7 +62,7 @@ def read_query(text: str) -> list[str]:
 
 def is_identifier(word: str) -> bool:
     """Tell whether a word of an index names something exactly: it has a sign, or code."""
-    return not (word.isalpha() or word.isdigit())
+    return not word.isdigit() and any(char.isdigit() or char in _SIGNS for char in word)
 
 
 @cache
