@@ -5,7 +5,6 @@ the change is whole, and so does whoever comes after a process that was killed.
 """
 
 import json
-import sqlite3
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -19,7 +18,12 @@ import msgspec
 from ullage.core.memory.chunks import chunk_digest, read_chunks
 from ullage.core.memory.ranking import MAX_PER_FILE_BITS, Candidate, ChunkId, Posting
 from ullage.core.memory.words import read_words
-from ullage.store.memory.index_file import explain_error, open_index_file, say_damaged
+from ullage.store.memory.index_file import (
+    SQLITE_ERRORS,
+    explain_error,
+    open_index_file,
+    say_damaged,
+)
 
 N_NEIGHBORS = 2
 MAX_NEAR_WORDS = 70
@@ -123,7 +127,7 @@ class MemoryIndex:
         try:
             self._connection.execute("BEGIN")
             yield
-        except sqlite3.DatabaseError as error:
+        except SQLITE_ERRORS as error:
             raise explain_error(error, self.path) from None
         finally:
             self._roll_back()
@@ -248,7 +252,7 @@ class MemoryIndex:
         """Ask for rows of a type; what has another type was never written so."""
         try:
             return msgspec.convert(self._connection.execute(sql, values).fetchall(), rows)
-        except sqlite3.DatabaseError as error:
+        except SQLITE_ERRORS as error:
             raise explain_error(error, self.path) from None
         except msgspec.ValidationError:
             raise say_damaged(self.path) from None
@@ -259,14 +263,14 @@ class MemoryIndex:
             self._connection.execute("BEGIN IMMEDIATE")
             yield
             self._connection.execute("COMMIT")
-        except sqlite3.DatabaseError as error:
+        except SQLITE_ERRORS as error:
             raise explain_error(error, self.path) from None
         finally:
             self._roll_back()
             self._forget()
 
     def _roll_back(self) -> None:
-        with suppress(sqlite3.DatabaseError):
+        with suppress(*SQLITE_ERRORS):
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
 

@@ -18,8 +18,10 @@ _APPLICATION = 0x554C4D49
 """`ULMI`: a file without it is no index of memory."""
 _VERSION = 100 * CHUNKER + 4
 """Of chunks and tables: an index of another one is thrown away."""
-_WAIT_S = 20
+WAIT_S = 20
 """For another Ullage that brings the index up to date; chosen: twice what 40,000 chunks take."""
+SQLITE_ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""The second for a message that quotes what is damaged."""
 _CACHE_KIB = 32 * 1024
 _OF_THE_DISK = (
     *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM),
@@ -55,7 +57,7 @@ def open_index_file(path: Path | None, *, is_anew: bool = False) -> tuple[sqlite
     if path is None:
         return _connect(None), False
     # A log of writes that is removed while another Ullage begins anew would be that one's.
-    with quick_lock(path.with_name(LOCK), timeout_s=_WAIT_S):
+    with quick_lock(path.with_name(LOCK), timeout_s=WAIT_S):
         if is_anew:
             _remove(path)
         try:
@@ -78,14 +80,14 @@ def _connect(path: Path | None) -> sqlite3.Connection:
         return _begin(path)
     except OSError as error:
         raise unwritable(path or Path(), error) from None
-    except sqlite3.DatabaseError as error:
+    except SQLITE_ERRORS as error:
         raise explain_error(error, path) from None
 
 
 def _begin(path: Path | None) -> sqlite3.Connection:
     connection = sqlite3.connect(
         ":memory:" if path is None else path,
-        timeout=_WAIT_S,
+        timeout=WAIT_S,
         isolation_level=None,
         check_same_thread=False,
     )
@@ -114,8 +116,9 @@ def _remove(path: Path) -> None:
         raise StorageError(f"cannot replace {path}: end the other programs that have it open")
 
 
-def explain_error(error: sqlite3.DatabaseError, path: Path | None) -> StorageError:
-    # What this Python cannot decode has no code.
+def explain_error(error: Exception, path: Path | None) -> StorageError:
+    """Tell what one of `SQLITE_ERRORS` means: another Ullage, the disk, or damage."""
+    # What cannot be decoded has no code.
     code = cast(int, getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StateBusy("another Ullage is writing to the index of this memory: try again")
