@@ -86,7 +86,6 @@ def read_page(workspace: Path, path: str) -> str | None:
 
 def _describe(path: str, status: os.stat_result, settled_ns: int) -> SourceFile:
     named = _read_day(path)
-    written = datetime.fromtimestamp(min(max(0, status.st_mtime), _MAX_TIME_S))
     # Who puts another file in its place may keep its time and its size, but not the time of the
     # change; Windows has none.
     changed_ns = status.st_mtime_ns if sys.platform == "win32" else status.st_ctime_ns
@@ -94,7 +93,7 @@ def _describe(path: str, status: os.stat_result, settled_ns: int) -> SourceFile:
         path=path,
         size=status.st_size,
         changed_ns=changed_ns if changed_ns < settled_ns else -1,
-        day=named or f"{written:%Y-%m-%d}",
+        day=named or _read_written_day(status),
         is_memory=is_memory_path(path),
         is_log=named is not None,
     )
@@ -107,6 +106,11 @@ def _read_day(path: str) -> str | None:
         return match and date.fromisoformat(match[1]).isoformat()
     except ValueError:
         return None
+
+
+def _read_written_day(status: os.stat_result) -> str:
+    written = datetime.fromtimestamp(min(max(0, status.st_mtime), _MAX_TIME_S))
+    return f"{written:%Y-%m-%d}"
 
 
 def _read_ignored(workspace: Path) -> GitIgnoreSpec:
