@@ -36,7 +36,7 @@ def hook(agent: str) -> None:
 
 @click.command()
 def mcp() -> None:
-    """Serve context_status, checkpoint_write and checkpoint_read over MCP, on standard input."""
+    """Serve tools over MCP, on standard input: context, checkpoints, memory."""
     try:
         from ullage.agent.mcp import mcp_server
     except ModuleNotFoundError as error:
