@@ -24,6 +24,8 @@ class Answer(NamedTuple):
     """Shell commands that the model asks for, side by side."""
     reads: tuple[str, ...] = ()
     """Files that it asks for by pi's own tool, in a chat."""
+    calls: tuple[tuple[str, Json], ...] = ()
+    """Other tools that it calls by the names that it was told, with their arguments."""
     n_tokens: int = 20_000
     """Tokens of the request, as the model reports them."""
 
@@ -147,6 +149,10 @@ def anthropic_message(number: int, answer: Answer, model: str) -> Json:
         }
         for n, command in enumerate(answer.commands)
     ]
+    calls += [
+        {"type": "tool_use", "id": f"toolu_{number:04}_x{n}", "name": name, "input": arguments}
+        for n, (name, arguments) in enumerate(answer.calls)
+    ]
     return {
         "id": f"msg_{number:04}",
         "type": "message",
@@ -202,6 +208,16 @@ def responses_events(number: int, answer: Answer) -> Iterator[Json]:
         }
         for n, command in enumerate(answer.commands)
     ]
+    calls += [
+        {
+            "type": "function_call",
+            "id": f"fc_{number:04}_x{n}",
+            "name": name,
+            "arguments": json.dumps(arguments),
+            "call_id": f"call_{number:04}_x{n}",
+        }
+        for n, (name, arguments) in enumerate(answer.calls)
+    ]
     response_id = f"resp_{number:04}"
     yield {"type": "response.created", "response": {"id": response_id}}
     for index, item in enumerate([reasoning, said, *calls]):
@@ -219,8 +235,9 @@ def responses_events(number: int, answer: Answer) -> Iterator[Json]:
 
 def chat_chunks(number: int, answer: Answer, model: str) -> Iterator[Json]:
     head: Json = {"id": f"chat_{number:04}", "object": "chat.completion.chunk", "model": model}
-    wanted = [("bash", {"command": command}) for command in answer.commands]
+    wanted: list[tuple[str, Json]] = [("bash", {"command": each}) for each in answer.commands]
     wanted += [("read", {"path": path}) for path in answer.reads]
+    wanted += answer.calls
     calls: list[Json] = [
         {
             "index": n,

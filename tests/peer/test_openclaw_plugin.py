@@ -57,7 +57,13 @@ def plugin(tmp_path: Path) -> Path:
 
 
 def summarize(
-    plugin: Path, sessions: Sequence[Json], *, typed: Json | None = None, **request: object
+    plugin: Path,
+    sessions: Sequence[Json],
+    *,
+    typed: Json | None = None,
+    calls: Sequence[tuple[str, Json]] = (),
+    config: Json | None = None,
+    **request: object,
 ) -> Json:
     root = plugin.parent
     passed_on = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
@@ -68,6 +74,8 @@ def summarize(
                 "sessions": sessions,
                 "request": {"messages": conversation(), **request},
                 "typed": typed,
+                "calls": calls,
+                "config": config,
             }
         ),
         env=passed_on
@@ -140,3 +148,43 @@ def test_a_command_says_what_the_command_line_says(plugin: Path) -> None:
     file.write_bytes(transcript.data)
     shown = summarize(plugin, known, typed={"args": "status", "sessionFile": str(file)})
     assert str(shown["told"]).startswith("Context Status\n")
+
+
+ITEM = {"text": "The staging server listens on port 8443", "kind": "fact"}
+NAMES = ["ullage__memory_search", "ullage__memory_get", "ullage__memory_store"]
+NO_MEMORY: Json = {"plugins": {"slots": {"memory": "none"}}}
+
+
+@pytest.mark.parametrize("config", [None, {}, {"plugins": {"slots": {"memory": "memory-core"}}}])
+def test_openclaw_searches_its_own_memory_and_stores_in_ours(
+    plugin: Path, config: Json | None
+) -> None:
+    done = summarize(
+        plugin, [session(plugin.parent)], calls=[("ullage__memory_store", ITEM)], config=config
+    )
+    assert done["names"] == {"declared": NAMES, "registered": NAMES, "offered": NAMES[2:]}
+    assert done["answers"] == ["stored in DREAMS.md, where it waits for a person to look at it"]
+    inbox = (plugin.parent / "DREAMS.md").read_text("utf-8")
+    assert ITEM["text"] in inbox
+    assert "agent:main:one" in inbox
+
+
+def test_without_a_memory_of_its_own_openclaw_searches_ours(plugin: Path) -> None:
+    memory = "# Memory\n\n- Parcels are stored in SQLite, never in files\n"
+    (plugin.parent / "MEMORY.md").write_text(memory, "utf-8")
+    done = summarize(
+        plugin,
+        [session(plugin.parent)],
+        calls=[
+            ("ullage__memory_search", {"query": "where are parcels stored"}),
+            ("ullage__memory_get", {"path": "MEMORY.md", "n_lines": 1}),
+            ("ullage__memory_get", {"path": "../secret.md"}),
+        ],
+        config=NO_MEMORY,
+    )
+    assert cast(Json, done["names"])["offered"] == NAMES
+    found, lines, refused = cast(list[str], done["answers"])
+    assert found.startswith("<ullage-memory>\n")
+    assert "\nMEMORY.md#L3 (under Memory, origin file, score " in found
+    assert "\nMEMORY.md#L1 (of 3 lines, origin file)\n# Memory\n</ullage-memory>" in lines
+    assert refused.startswith("Error: Ullage's memory did not answer: ../secret.md is no Markdown")

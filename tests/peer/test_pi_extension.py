@@ -27,6 +27,8 @@ LONG_OUTPUT = "seq -s ' ' 1 8000 | fold -w 400"
 ENDS = (sys.executable, "-c", "raise SystemExit(1)")
 SILENT = (sys.executable, "-c", "import sys; sys.stdin.read()")
 BABBLES = (sys.executable, "-c", "while True: print('not JSON', input()[:9], flush=True)")
+MEMORY_TOOLS = ("memory_search", "memory_get", "memory_store")
+ITEM: Json = {"text": "The staging server listens on port 8443", "kind": "fact"}
 NEWER = "0.87.1"
 """For what depends on our client alone, which is the same in both."""
 N_FULL = 97_000
@@ -395,3 +397,53 @@ def test_a_service_that_is_killed_is_started_again(
         assert len(pids(notes)) == 2
         assert pi.problems == []
     wait_until_ended(notes)
+
+
+def test_what_memory_answers_reaches_the_model_in_the_next_request(
+    tmp_path: Path, model: LoopbackModel, version: str
+) -> None:
+    with Pi(tmp_path, model, version=version, command=SERVICE) as pi:
+        memory = "# Memory\n\n## Storage\n\n- Parcels are stored in SQLite, never in files\n"
+        (pi.project / "MEMORY.md").write_text(memory, "utf-8")
+        pi.wait_for_service()
+        model.answers = [
+            Answer("I search.", calls=(("memory_search", {"query": "where are parcels stored"}),)),
+            Answer("I read.", calls=(("memory_get", {"path": "MEMORY.md", "first_line": 3}),)),
+            Answer("I store.", calls=(("memory_store", ITEM), ("memory_store", {"text": "x"}))),
+            Answer("Done."),
+        ]
+        pi.ask("Where are parcels stored?")
+        asked, searched, read, stored = model.requests
+        tools = {name_of(tool): tool for tool in cast(list[Json], asked["tools"])}
+        assert set(MEMORY_TOOLS) <= set(tools)
+        assert "Search memory before you answer" in "".join(texts(asked, "system"))
+        (found,) = texts(searched, "tool")
+        assert found.startswith("<ullage-memory>\n")
+        assert "\nMEMORY.md#L5 (under Memory › Storage, origin file, score " in found
+        assert found.endswith("\n- Parcels are stored in SQLite, never in files\n</ullage-memory>")
+        assert "\nMEMORY.md#L3-L5 (of 5 lines, origin file)\n## Storage" in texts(read, "tool")[-1]
+        *_, done, refused = texts(stored, "tool")
+        assert done == "stored in DREAMS.md, where it waits for a person to look at it"
+        assert "kind" in refused
+        assert str(ITEM["text"]) in (pi.project / "DREAMS.md").read_text("utf-8")
+        assert pi.problems == []
+
+
+def test_memory_that_is_switched_off_says_so_to_the_model(
+    tmp_path: Path, model: LoopbackModel
+) -> None:
+    with Pi(tmp_path, model, version=NEWER, command=SERVICE) as pi:
+        (pi.project / ".ullage.yaml").write_text("memory:\n  enabled: false\n", "utf-8")
+        pi.wait_for_service()
+        model.answers = [
+            Answer("", calls=(("memory_search", {"query": "parcels"}),)),
+            Answer("No."),
+        ]
+        pi.ask("Where are parcels stored?")
+        (answer,) = texts(model.requests[-1], "tool")
+        assert "memory is switched off (`memory.enabled`)" in answer
+        assert pi.problems == []
+
+
+def name_of(tool: Json) -> str:
+    return str(cast(Json, tool["function"])["name"])

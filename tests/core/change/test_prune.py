@@ -210,6 +210,7 @@ def test_what_was_pruned_before_is_not_pruned_again(text: str) -> None:
         ("mcp__ullage__memory_get", False),
         ("mcp__notes__memory_search", False),
         ("notes__memory_search", False),
+        ("ullage__memory_get", False),
         ("notes.memory_search", False),
         ("MemorySearch", False),
         ("memory-search", False),

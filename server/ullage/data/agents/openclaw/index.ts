@@ -1,5 +1,6 @@
 /**
- * Ullage in OpenClaw: it writes the summaries of compactions, each with the session's checkpoint.
+ * Ullage in OpenClaw: it writes the summaries of compactions, each with the session's checkpoint,
+ * and keeps what the agent stores in memory.
  *
  * Without an answer OpenClaw writes its own summary. The checkpoint is a part of the summary: so it
  * is there at the very next request, within a turn too, and OpenClaw keeps it as long. The service
@@ -8,6 +9,7 @@
 import { homedir } from "node:os";
 import { Service, serviceCommand } from "./client.ts";
 import { COMMAND_NAMES, isCommand, parseCommand, runCommand } from "./commands.ts";
+import { MEMORY_TOOLS, type MemoryTool } from "./memory.ts";
 import type { Open } from "./protocol.ts";
 
 /** OpenClaw gives a compaction 180 s in all, its own summary included if ours fails. */
@@ -24,6 +26,7 @@ interface PluginApi {
   on: (name: "before_compaction" | "after_compaction", handler: (event: object, ctx: SessionContext) => void) => void;
   registerCompactionProvider: (provider: CompactionProvider) => void;
   registerCommand?: (command: ChatCommand) => void;
+  registerTool?: (make: (ctx: ToolContext) => AgentTool[], options: { names: string[] }) => void;
   logger?: { warn?: (message: string) => void };
 }
 
@@ -33,6 +36,18 @@ interface SessionContext {
   workspaceDir?: string;
   agentId?: string;
   messageProvider?: string;
+}
+
+interface ToolContext extends SessionContext {
+  config?: { plugins?: { slots?: { memory?: string } } };
+}
+
+interface AgentTool {
+  name: string;
+  label: string;
+  description: string;
+  parameters: object;
+  execute: (callId: string, given: unknown, signal?: AbortSignal) => Promise<{ content: { type: "text"; text: string }[] }>;
 }
 
 interface ChatCommand {
@@ -93,10 +108,36 @@ const plugin = {
       acceptsArgs: true,
       handler: async (ctx) => ({ text: await command(ctx) }),
     });
+    api.registerTool?.((ctx) => memoryTools(ctx), { names: MEMORY_TOOLS.map(nameOf) });
   },
 };
 
 export default plugin;
+
+/** `memory_search` and `memory_get` are OpenClaw's own, as long as it has a memory. */
+function memoryTools(ctx: ToolContext): AgentTool[] {
+  const hasOwn = ctx.config?.plugins?.slots?.memory !== "none";
+  return MEMORY_TOOLS.filter(({ name }) => name === "memory_store" || !hasOwn).map((tool) => ({
+    name: nameOf(tool),
+    label: tool.label,
+    description: tool.description,
+    parameters: tool.parameters,
+    execute: async (_callId, given, signal) => {
+      const service = new Service(serviceCommand(), () => opening(ctx));
+      try {
+        const text = await tool.ask(service, ctx.workspaceDir ?? homedir(), given, signal);
+        return { content: [{ type: "text", text }] };
+      } finally {
+        await service.close();
+      }
+    },
+  }));
+}
+
+/** A name that no other plug-in has; behind `__` it is what pruning protects. */
+function nameOf({ name }: MemoryTool): string {
+  return `ullage__${name}`;
+}
 
 async function summarize(request: SummaryRequest, session: SessionContext | undefined, api: PluginApi): Promise<string> {
   if (session === undefined) {

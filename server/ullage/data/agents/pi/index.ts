@@ -1,5 +1,5 @@
 /**
- * Ullage in pi: a gauge, pruned requests, checkpoints, and its summaries in the place of pi's own.
+ * Ullage in pi: a gauge, pruned requests, checkpoints, memory, and its summaries in the place of pi's.
  *
  * Every decision is made by `ullage agent`; here pi's events become its questions, and its answers
  * pi's results. Where it has no answer, pi does what it does without us. The types are of both
@@ -12,6 +12,7 @@ import type {
   ToolResultEvent,
 } from "@mariozechner/pi-coding-agent";
 import { compactionAnswer, compactionQuestion } from "./compaction.ts";
+import { registerMemory } from "./memory_tools.ts";
 import type { ToolResult } from "./protocol.ts";
 import { Session } from "./session.ts";
 import { registerCommands } from "./slash_commands.ts";
@@ -24,6 +25,7 @@ export default function ullage(pi: ExtensionAPI): void {
   let session: Session | undefined;
 
   registerCommands(pi, () => session);
+  registerMemory(pi, () => session);
   pi.on("session_start", (_event, ctx) => {
     session = new Session(ctx);
   });
