@@ -6,10 +6,10 @@ No login is needed; a proxy that nobody answers at keeps everything else from le
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from loopback_model import Json, LoopbackModel
 from running import WAIT_S
@@ -102,9 +102,24 @@ class Lab(NamedTuple):
 
 def _claude(prompt: str, resume: str | None, model: str) -> list[str]:
     session = ["--session-id", SESSION_ID] if resume is None else ["--resume", resume]
-    return ["-p", prompt, *session, "--allowedTools", "Bash", "--model", model]
+    return ["-p", prompt, *session, "--allowedTools", "Bash,mcp__ullage", "--model", model]
 
 
 def _codex(prompt: str, resume: str | None) -> list[str]:
     session = [] if resume is None else ["resume", resume]
     return ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", *session, prompt]
+
+
+def texts(value: object) -> Iterator[str]:
+    """Go through all texts of a request."""
+    match value:
+        case str():
+            yield value
+        case dict():
+            for part in cast(Json, value).values():
+                yield from texts(part)
+        case list():
+            for part in cast(list[object], value):
+                yield from texts(part)
+        case _:
+            pass

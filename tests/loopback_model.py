@@ -212,7 +212,7 @@ def responses_events(number: int, answer: Answer) -> Iterator[Json]:
         {
             "type": "function_call",
             "id": f"fc_{number:04}_x{n}",
-            "name": name,
+            **named_in_codex(name),
             "arguments": json.dumps(arguments),
             "call_id": f"call_{number:04}_x{n}",
         }
@@ -231,6 +231,12 @@ def responses_events(number: int, answer: Answer) -> Iterator[Json]:
         "total_tokens": answer.n_tokens,
     }
     yield {"type": "response.completed", "response": {"id": response_id, "usage": usage}}
+
+
+def named_in_codex(tool: str) -> Json:
+    """Name a tool as Codex has it: those of a server over MCP are in a namespace of their own."""
+    namespace, _, name = tool.rpartition("__")
+    return {"namespace": namespace, "name": name} if namespace else {"name": name}
 
 
 def chat_chunks(number: int, answer: Answer, model: str) -> Iterator[Json]:

@@ -10,11 +10,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import pytest
 
-from agents_lab import ARE_INSTALLED, COMPACT_AT, HOW_TO_INSTALL, N_FULL, PROGRAMS, Lab
+from agents_lab import ARE_INSTALLED, COMPACT_AT, HOW_TO_INSTALL, N_FULL, PROGRAMS, Lab, texts
 from loopback_model import Answer, Json, LoopbackModel
 from reading import read_context
 from running import WAIT_S
@@ -133,18 +133,3 @@ def ullage(lab: Lab, *args: str) -> str:
         timeout=WAIT_S,
     )
     return done.stdout
-
-
-def texts(value: object) -> Iterator[str]:
-    """Go through all texts of a request."""
-    match value:
-        case str():
-            yield value
-        case dict():
-            for part in cast(Json, value).values():
-                yield from texts(part)
-        case list():
-            for part in cast(list[object], value):
-                yield from texts(part)
-        case _:
-            pass
