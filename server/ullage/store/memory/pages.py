@@ -23,7 +23,7 @@ MAX_ENTRIES = 500_000
 """Files and folders that are looked at (chosen: some seconds)."""
 MAX_PAGE_BYTES = 4 * 1024 * 1024
 """Of a file that is read; a longer one is data (chosen)."""
-_UNSETTLED_NS = 100_000_000
+UNSETTLED_NS = 100_000_000
 """A file changed so lately may change again without its time telling; systems count in 10 ms."""
 SUFFIXES = (".md", ".markdown")
 _MAX_TIME_S = 4_102_444_800
@@ -75,7 +75,7 @@ def find_page(workspace: Path, path: str) -> SourceFile | None:
         return None
     if not stat.S_ISREG(status.st_mode):
         return None
-    return _describe(path, status, time.time_ns() - _UNSETTLED_NS)
+    return _describe(path, status, time.time_ns() - UNSETTLED_NS)
 
 
 def read_page(workspace: Path, path: str) -> str | None:
@@ -138,7 +138,7 @@ class _Look:
         self._workspace = workspace
         self._state_folder = os.path.realpath(state_folder)
         self._ignored = _read_ignored(workspace)
-        self._settled_ns = time.time_ns() - _UNSETTLED_NS
+        self._settled_ns = time.time_ns() - UNSETTLED_NS
         self._n_entries = self._n_files = 0
         self.folders: list[Path] = []
         self.is_over = False
