@@ -85,7 +85,7 @@ class Memory:
         return await self.searching().search(query, no_new)
 
     def searching(self) -> VectorSearch:
-        return VectorSearch(self.settings, self.places, self.folder)
+        return VectorSearch(self.settings, self.places, self.workspace)
 
 
 @pytest.fixture
@@ -307,6 +307,19 @@ def test_a_question_goes_out_without_secrets(memory: Memory) -> None:
             await memory.search(f"why does {PASSWORD} fail?")
             assert "why does" in sent(server)[-1]
             assert all(PASSWORD not in asked.body for asked in server.asked)
+
+    run_virtual(main)
+
+
+def test_what_the_workspace_keeps_secret_goes_nowhere(memory: Memory) -> None:
+    async def main() -> None:
+        (memory.workspace / ".env").write_text("DEPLOY_TOKEN=correct-horse-battery\n", "utf-8")
+        memory.write(f"{PAGE}\n- the keeper deploys with correct-horse-battery\n")
+        async with served(ModelServer(embed_asked)) as server:
+            await memory.at(server).embed()
+            await memory.search("is correct-horse-battery in use?")
+            assert any("keeper deploys" in text for text in sent(server))
+            assert all("correct-horse" not in asked.body for asked in server.asked)
 
     run_virtual(main)
 

@@ -9,6 +9,7 @@ import msgspec
 from ullage.app.memory.embedder import Embedder, find_embedder, open_vectors
 from ullage.app.memory.open_memory import OpenMemory
 from ullage.app.memory.self_test import Judgment, SelfTest, read_many, spread
+from ullage.app.sessions.secrets import secrets_in
 from ullage.core.text.prose import plural
 from ullage.core.transcript.tokens import estimate_tokens
 from ullage.errors import StorageError
@@ -124,6 +125,7 @@ class _Run:
         self._plan = plan
         self._index = index
         self._store = open_vectors(memory.folder)
+        self._secrets = secrets_in((memory.workspace,), memory.places)
         self._report = report
         self._space = plan.space
         self._lock = asyncio.Lock()
@@ -185,7 +187,7 @@ class _Run:
             take=take,
             dimensions=embedder.dimensions,
             space=space and Space(answered_by=space.answered_by, n_dimensions=space.n_dimensions),
-            known_secrets=embedder.known_secrets,
+            known_secrets=self._secrets,
             spent=self._spent,
         )
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import msgspec
 
 from ullage.core.config.settings import EmbeddingSettings
-from ullage.core.secrets.scan import list_known_secrets
 from ullage.store.files.places import Places
 from ullage.store.gauge.models import find_model
 from ullage.store.memory.vectors import VectorSpace, VectorStore, refuse_without_numpy
@@ -26,7 +25,6 @@ class Embedder(msgspec.Struct, frozen=True, kw_only=True):
 
     endpoint: Endpoint
     dimensions: int | None
-    known_secrets: tuple[str, ...]
 
     def made(self, space: VectorSpace) -> bool:
         """Tell whether a space is what this would make."""
@@ -53,11 +51,7 @@ def find_embedder(settings: EmbeddingSettings, places: Places) -> Embedder | Non
     if price is not None and not endpoint.is_local:
         prices = Prices(input_usd=price, output_usd=0.0)
         endpoint = msgspec.structs.replace(endpoint, prices=prices)
-    return Embedder(
-        endpoint=endpoint,
-        dimensions=settings.dimensions,
-        known_secrets=list_known_secrets(places.env),
-    )
+    return Embedder(endpoint=endpoint, dimensions=settings.dimensions)
 
 
 def open_vectors(folder: Path) -> VectorStore:

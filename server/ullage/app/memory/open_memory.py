@@ -129,7 +129,7 @@ class OpenMemory:
         from ullage.app.memory.vector_search import VectorSearch
 
         if self._vectors is None:
-            self._vectors = VectorSearch(self.embeddings, self.places, self.folder)
+            self._vectors = VectorSearch(self.embeddings, self.places, self.workspace)
         return asyncio.run(self._vectors.search(query, self._list_new))
 
     def _list_new(self, known: Container[str]) -> dict[str, str]:

@@ -9,10 +9,12 @@ from typing import TypeAlias
 import msgspec
 
 from ullage.app.memory.embedder import Embedder, find_embedder, open_vectors
+from ullage.app.sessions.secrets import secrets_in
 from ullage.core.config.settings import EmbeddingSettings
 from ullage.core.memory.vector_weight import N_CANDIDATES, VectorHits
 from ullage.errors import EndpointRefused, ModelError, StorageError
 from ullage.store.files.places import Places
+from ullage.store.memory.places import memory_folder
 from ullage.store.memory.vectors import VectorSpace
 from ullage.summary.embeddings import EmbeddedBatch, Space, embed
 from ullage.summary.limits import Limits
@@ -31,10 +33,11 @@ ListNew: TypeAlias = Callable[[Container[str]], Mapping[str, str]]
 class VectorSearch:
     """The vectors of one workspace, for one question or for all of a process."""
 
-    def __init__(self, settings: EmbeddingSettings, places: Places, folder: Path) -> None:
+    def __init__(self, settings: EmbeddingSettings, places: Places, workspace: Path) -> None:
         self._settings = settings
         self._places = places
-        self._store = open_vectors(folder)
+        self._workspace = workspace
+        self._store = open_vectors(memory_folder(workspace, places))
         self._embedder: Embedder | None = None
         self._failure: tuple[float, str] = (0.0, "")
 
@@ -109,7 +112,7 @@ class VectorSearch:
             take=take,
             dimensions=space.dimensions,
             space=Space(answered_by=space.answered_by, n_dimensions=space.n_dimensions),
-            known_secrets=embedder.known_secrets,
+            known_secrets=await asyncio.to_thread(secrets_in, (self._workspace,), self._places),
             limits=QUERY_LIMITS,
         )
         return vectors
