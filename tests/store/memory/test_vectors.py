@@ -6,7 +6,9 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import msgspec
 import pytest
@@ -127,6 +129,21 @@ def test_vectors_of_texts_that_are_gone_stay_until_they_outnumber_the_others(
 def test_nothing_is_made_by_looking(store: VectorStore) -> None:
     assert store.list_spaces() == ()
     assert not store.path.exists()
+
+
+def test_processes_that_begin_at_once_take_nothing_from_each_other(tmp_path: Path) -> None:
+    barrier = Barrier(6)
+
+    def look(path: Path) -> tuple[VectorSpace, ...]:
+        barrier.wait(WAIT_S)
+        return VectorStore(path).list_spaces()
+
+    with ThreadPoolExecutor(barrier.parties) as threads:
+        for n in range(20):
+            path = tmp_path / f"{n}.db"
+            path.touch()
+            assert [*threads.map(look, [path] * barrier.parties)] == [()] * barrier.parties
+            assert path.exists()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")

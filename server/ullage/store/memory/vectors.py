@@ -30,13 +30,14 @@ _BUSY_S = 10
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 """The last one is a statement that the tables do not fit."""
 _TABLES = """
-CREATE TABLE space (id INTEGER PRIMARY KEY, model TEXT NOT NULL, dimensions INTEGER,
+CREATE TABLE IF NOT EXISTS space (id INTEGER PRIMARY KEY, model TEXT NOT NULL, dimensions INTEGER,
     origin TEXT NOT NULL, answered_by TEXT NOT NULL, n_dimensions INTEGER NOT NULL,
     is_active INTEGER NOT NULL DEFAULT 0, weight REAL NOT NULL DEFAULT 0,
     close_score REAL NOT NULL DEFAULT 1, revision INTEGER NOT NULL DEFAULT 0);
-CREATE TABLE vector (space INTEGER NOT NULL, digest BLOB NOT NULL, data BLOB NOT NULL,
+CREATE TABLE IF NOT EXISTS vector (space INTEGER NOT NULL, digest BLOB NOT NULL, data BLOB NOT NULL,
     PRIMARY KEY (space, digest)) WITHOUT ROWID;
 """
+"""Another Ullage may make them between a look at the file and its lock."""
 
 
 class VectorSpace(msgspec.Struct, frozen=True, kw_only=True):
@@ -181,8 +182,10 @@ class VectorStore:
         self._throw_away()
 
     def _check(self, connection: sqlite3.Connection) -> None:
-        names = ("application_id", "user_version", "page_count")
-        application, version, n_pages = (_read_pragma(connection, name) for name in names)
+        # Read first: another Ullage may begin the file meanwhile.
+        n_pages = _read_pragma(connection, "page_count")
+        names = ("application_id", "user_version")
+        application, version = (_read_pragma(connection, name) for name in names)
         if not n_pages:
             connection.executescript(
                 f"BEGIN IMMEDIATE; PRAGMA application_id = {_APPLICATION};"
