@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from secret_samples import LETTERS, SAMPLES
 from ullage.core.memory.chunks import (
     MAX_CHUNK_CHARS,
     MAX_TITLE_CHARS,
@@ -128,6 +129,32 @@ def without_comments(text: str) -> str:
     """Leave out what a closed comment hides, and all behind a line that opens one for good."""
     text = re.sub(r"<!--.*?-->", "\n", text, flags=re.DOTALL)
     return re.split(r"(?m)^ {0,3}<!--", text)[0]
+
+
+KEY = "-----BEGIN PRIVATE KEY-----\n" + f"{LETTERS[:64]}\n" * 40 + "-----END PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [KEY, f"the key:\n{KEY}\nis old", f"- a key\n\n  {KEY}", f"```\n{KEY}\n```", f"x {KEY}"],
+)
+def test_of_a_secret_that_would_be_parted_nothing_is_in_a_chunk(text: str) -> None:
+    chunks = read_chunks(f"# A\n\nbefore\n\n{text}\n\nbehind\n")
+    assert all(LETTERS[:20] not in chunk.text for chunk in chunks)
+    last = chunks[-1]
+    assert last.text.endswith("behind")
+    assert last.last_line == text.count("\n") + 7
+
+
+def test_a_secret_in_a_huge_line_is_not_cut() -> None:
+    token = SAMPLES["github"].secret
+    text = "x" * (MAX_CHUNK_CHARS - 20) + f" {token} y"
+    assert all(token[-16:] not in chunk.text for chunk in read_chunks(text))
+
+
+def test_a_secret_that_is_whole_in_a_chunk_stays_for_who_masks_it() -> None:
+    token = SAMPLES["github"].secret
+    assert [chunk.text for chunk in read_chunks(f"- a {token}\n- b")] == [f"- a {token}", "- b"]
 
 
 def test_a_digest_is_of_the_text_alone_even_where_it_is_no_unicode() -> None:

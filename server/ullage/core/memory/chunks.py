@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from ullage.core.secrets.rules import find_by_rules, may_match
 from ullage.core.text.markdown import Part, read_parts
 
 MAX_CHUNK_CHARS = 1600
@@ -19,11 +20,12 @@ MIN_PROSE_CHARS = 80
 """A shorter paragraph is a label of what follows; a page with half as many longer ones as it has
 items is prose. Both by questions on this project's pages (`benchmarks/memory/questions.py`).
 """
-CHUNKER = 3
+CHUNKER = 4
 """Raised with every change of what a chunk is: indexes of another one are built again."""
 _RULE = re.compile(r"[\s|:=*_-]*\Z")
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _LINE_END = re.compile("\n")
+_VISIBLE = re.compile(r"\S")
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,8 +50,14 @@ def read_chunks(text: str) -> tuple[Chunk, ...]:
 
     An item of a list is a chunk with what is indented below it, and so is what else stands
     together below one heading, as long as it is not too long. A heading with nothing below it is
-    one too.
+    one too. A secret that would be parted, such as a private key, is in none: a half of it is not
+    known as a secret any more.
     """
+    spans = tuple(_list_spans(text))
+    if may_match(text) and (parted := _list_parted_secrets(text, spans)):
+        for start, end in parted:
+            text = text[:start] + _VISIBLE.sub(" ", text[start:end]) + text[end:]
+        spans = tuple(_list_spans(text))
     starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
     return tuple(
         Chunk(
@@ -58,7 +66,7 @@ def read_chunks(text: str) -> tuple[Chunk, ...]:
             heading=span.heading,
             text=text[span.start : span.end],
         )
-        for span in _list_spans(text)
+        for span in spans
     )
 
 
@@ -66,6 +74,18 @@ class _Span(msgspec.Struct):
     heading: str
     start: int
     end: int
+
+
+def _list_parted_secrets(text: str, spans: Sequence[_Span]) -> list[tuple[int, int]]:
+    """List where secrets stand that begin or end within a chunk, and are not whole in it."""
+    starts = [span.start for span in spans]
+    parted: list[tuple[int, int]] = []
+    for start, end, _ in find_by_rules(text):
+        at = bisect_right(starts, start)
+        last_end = spans[at - 1].end if at else 0
+        if last_end < end and (start < last_end or (at < len(spans) and starts[at] < end)):
+            parted.append((start, end))
+    return parted
 
 
 def _list_spans(text: str) -> Iterator[_Span]:
