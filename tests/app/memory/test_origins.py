@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from datetime import date
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from ullage.core.config.settings import Config, EmbeddingSettings, Policy
 from ullage.core.memory.origin import digest_line
 from ullage.errors import ChangedMeanwhile, StorageError, UnknownItem, WriteNotSupported
 from ullage.store.files.places import Places
+from ullage.store.memory import seen
 from ullage.store.memory.journal import journal_path
 
 MEMORY = "# Memory\n\n- use pnpm\n- the port is 8123\n"
@@ -61,6 +63,29 @@ def test_the_first_look_takes_all_for_seen_and_a_later_change_is_told(
     origins = read_origins(workspace, places)
     assert origins.tell("MEMORY.md", f"{POISON}\n- use pnpm") == "unknown"
     assert origins.tell("MEMORY.md", "- use pnpm") == "file"
+
+
+def test_a_folder_that_was_filled_up_hides_no_change(
+    workspace: Path, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (workspace / "memory/z.md").write_text("- old\n", "utf-8")
+    begin_memory(workspace, places)
+    for n in range(10_001):
+        (workspace / f"memory/{n}.txt").touch()
+    assert list_outside_changes(workspace, places) == ()
+    monkeypatch.setattr(seen, "MAX_FILES", 2)
+    (workspace / "memory/a.md").write_text("", "utf-8")
+    (workspace / "memory/z.md").write_text("- from nowhere\n", "utf-8")
+    assert told(list_outside_changes(workspace, places)) == [
+        ("memory/z.md", ["- from nowhere"], ["- old"])
+    ]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are Unicode")
+def test_a_file_whose_name_is_no_text_is_no_memory(workspace: Path, places: Places) -> None:
+    Path(os.fsdecode(os.fsencode(workspace / "memory") + b"/\xff.md")).write_text("- x\n", "utf-8")
+    begin_memory(workspace, places)
+    assert list_outside_changes(workspace, places) == ()
 
 
 def test_a_change_is_accepted_as_it_was_seen(workspace: Path, places: Places) -> None:

@@ -95,6 +95,8 @@ def list_outside_changes(workspace: Path, places: Places) -> tuple[OutsideChange
         _begin(files, workspace, places)
         return ()
     seen, known = journal.read_seen(), set(journal.read_origins().lines)
+    # A folder that was filled up may have more files than are listed: known ones are looked at.
+    files += tuple(read_memory_files(workspace, seen.keys() - {file.path for file in files}))
     changed = [file for file in files if _is_changed(file, seen)]
     gone = sorted(path for path in seen.keys() - {file.path for file in files} if seen[path].sha256)
     known |= set(_note_pulled(changed, known, workspace, places))

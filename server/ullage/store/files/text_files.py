@@ -64,6 +64,15 @@ def exists(path: Path) -> bool:
     return True
 
 
+def is_unicode(name: str) -> bool:
+    """Tell whether the name of a file can be shown and kept: on Linux one may be any bytes."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def is_folder(path: Path) -> bool:
     try:
         return path.is_dir()

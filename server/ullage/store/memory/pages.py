@@ -14,11 +14,11 @@ from pathspec import GitIgnoreSpec
 
 from ullage.core.memory.origin import is_memory_path
 from ullage.core.text.gitignore import ignore_spec, is_ignored
-from ullage.store.files.text_files import read_plain_file, read_text_file
+from ullage.store.files.text_files import is_unicode, read_plain_file, read_text_file
 from ullage.store.memory.daily_log import DREAMS, FOLDER
 from ullage.store.memory.index import SourceFile
+from ullage.store.memory.seen import MAX_FILES
 
-MAX_FILES = 50_000
 MAX_ENTRIES = 500_000
 """Files and folders that are looked at (chosen: some seconds)."""
 MAX_PAGE_BYTES = 4 * 1024 * 1024
@@ -119,18 +119,9 @@ def _read_ignored(workspace: Path) -> GitIgnoreSpec:
 
 def _is_page(path: str, ignored: GitIgnoreSpec) -> bool:
     """Tell whether a file of a folder that is looked into is searched, by its path."""
-    if path == DREAMS or not _is_text(path):
+    if path == DREAMS or not is_unicode(path):
         return False
     return is_memory_path(path) or not ignored.match_file(path)
-
-
-def _is_text(name: str) -> bool:
-    """Tell whether a name can be shown and kept: on Linux one may be any bytes."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 class _Look:
@@ -182,7 +173,7 @@ class _Look:
             return None
 
     def _is_own(self, entry: os.DirEntry[str], prefix: str) -> bool:
-        if entry.name.startswith(".") or entry.name in _FOREIGN or not _is_text(entry.name):
+        if entry.name.startswith(".") or entry.name in _FOREIGN or not is_unicode(entry.name):
             return False
         # A junction of Windows is no link by its mode, but leads elsewhere.
         if sys.platform == "win32" and Path(entry.path).resolve() != Path(entry.path):

@@ -4,6 +4,7 @@ import hashlib
 import os
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -11,13 +12,15 @@ import msgspec
 from ullage.core.memory.origin import is_memory_path
 from ullage.store.files.places import Places
 from ullage.store.files.state_file import read_state, replace_state
-from ullage.store.files.text_files import read_plain_file
-from ullage.store.memory.daily_log import FOLDER, MAX_FOLDER_ENTRIES, MEMORY
+from ullage.store.files.text_files import is_unicode, read_plain_file
+from ullage.store.memory.daily_log import FOLDER, MEMORY
 from ullage.store.memory.places import memory_folder
 
 NAME = "seen.json"
 MAX_FILE_BYTES = 16 * 1024 * 1024
 """A larger file is no memory (chosen)."""
+MAX_FILES = 50_000
+"""As many as are searched (chosen)."""
 MAX_KEPT_CHARS = 16 * 1024 * 1024
 """Of all texts as they were seen; of files beyond it, removed lines are not told (chosen)."""
 
@@ -46,7 +49,8 @@ def read_memory_files(workspace: Path, only: Collection[str] | None = None) -> I
     """
     workspace = workspace.resolve()
     is_linked = cache(_is_linked)
-    for path in _list_all(workspace) if only is None else sorted(only):
+    paths = islice(_list_paths(workspace), MAX_FILES) if only is None else sorted(only)
+    for path in paths:
         full = workspace / path
         if not is_memory_path(path) or is_linked(full.parent):
             continue
@@ -84,27 +88,26 @@ def keep_seen_texts(changes: Mapping[str, str], workspace: Path, places: Places)
     replace_state(path, stored, SeenTexts(texts=dict(reversed(kept.items()))))
 
 
-def _list_all(workspace: Path) -> Iterator[str]:
+def _list_paths(workspace: Path) -> Iterator[str]:
+    """List memory files, folder by folder; links and hidden folders are passed over."""
     yield MEMORY
-    if not _is_linked(workspace / FOLDER):
-        yield from _list_names(workspace / FOLDER, f"{FOLDER}/")
-
-
-def _list_names(folder: Path, prefix: str) -> Iterator[str]:
-    """List Markdown files below a folder; links and hidden folders are passed over."""
-    n_entries = 0
-    for name, folders, files in os.walk(folder):
-        folders[:] = sorted(
-            each for each in folders if each[0] != "." and not _is_linked(Path(name, each))
-        )
-        n_entries += len(files)
-        if n_entries > MAX_FOLDER_ENTRIES:
-            return
-        inner = Path(name).relative_to(folder).as_posix()
-        parent = prefix if inner == "." else f"{prefix}{inner}/"
-        for each in sorted(files):
-            if each.endswith(".md"):
-                yield f"{parent}{each}"
+    waiting = [] if _is_linked(workspace / FOLDER) else [FOLDER]
+    while waiting:
+        folder = waiting.pop()
+        inner: list[str] = []
+        try:
+            with os.scandir(workspace / folder) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in entries:
+            path = f"{folder}/{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name[0] != "." and not _is_linked(workspace / path):
+                    inner.append(path)
+            elif is_memory_path(path) and is_unicode(entry.name):
+                yield path
+        waiting += reversed(inner)
 
 
 def _is_linked(path: Path) -> bool:
