@@ -18,12 +18,27 @@ print("imported:", [name for name in {names!r} if name in sys.modules], file=sys
 
 
 @pytest.mark.parametrize(
-    "args", [("--help",), ("--version",), ("context", "status"), ("context", "show", "--json")]
+    "args",
+    [
+        ("--help",),
+        ("--version",),
+        ("context", "status"),
+        ("context", "show", "--json"),
+        ("memory", "search", "parcels"),
+        ("memory", "get", "MEMORY.md"),
+    ],
 )
 def test_reading_commands_import_nothing_heavy(place, args: tuple[str, ...]) -> None:
     path = place.write("s.jsonl", conversation(2).data)
+    (place.cwd / "MEMORY.md").write_text("- Parcels are stored in SQLite\n", "utf-8")
     session = ("--session", str(path)) if args[0] == "context" else ()
     done = place.run_process(*args, *session, program=("-c", SCRIPT.format(names=HEAVY)))
+    assert done.stderr == "imported: []\n"
+
+
+def test_a_command_pays_for_no_other(place) -> None:
+    others = ("ullage.app.sessions.load", "ullage.formats", "sqlite3", "snowballstemmer")
+    done = place.run_process("--version", program=("-c", SCRIPT.format(names=others)))
     assert done.stderr == "imported: []\n"
 
 

@@ -12,11 +12,11 @@ from ullage.core.memory.answer import (
     MAX_LIMIT,
     MAX_LINES,
     MAX_QUERY_CHARS,
+    FoundBy,
     Scope,
 )
 from ullage.core.memory.journal import Asker, Kind
 from ullage.core.memory.origin import Origin
-from ullage.core.memory.ranking import FoundBy
 
 
 class OfWorkspace(Wire, frozen=True, kw_only=True):

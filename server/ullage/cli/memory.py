@@ -144,8 +144,7 @@ def store(text: tuple[str, ...], kind: Kind, as_json: bool) -> None:
 @options.json_option
 def status(as_json: bool) -> None:
     """Show what is kept of this folder's memory, and who was handed out what today."""
-    from ullage.app.memory.status import read_status
-    from ullage.app.memory.terminal_text import status_text
+    from ullage.app.memory.status import read_status, status_text
 
     places = current_places()
     config = options.current_config(None, places)
@@ -207,8 +206,7 @@ def reindex(yes: bool, as_json: bool) -> None:
     """
     from ullage.app.memory.embed import plan_vectors
     from ullage.app.memory.open_memories import open_memory
-    from ullage.app.memory.status import read_status
-    from ullage.app.memory.terminal_text import status_text
+    from ullage.app.memory.status import read_status, status_text
 
     places = current_places()
     config = options.current_config(None, places)

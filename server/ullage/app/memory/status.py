@@ -6,13 +6,16 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.app.gauge.status_text import local_time, row
 from ullage.app.memory.embedder import open_vectors
 from ullage.app.memory.open_memory import INDEX
 from ullage.app.memory.origins import list_outside_changes
 from ullage.app.memory.recalls import count_recalls_on
 from ullage.core.config.settings import Config
 from ullage.core.memory.journal import Asker
+from ullage.core.text.prose import plural
 from ullage.errors import StorageError
+from ullage.formats.json_line import iso_ms
 from ullage.store.files.places import Places
 from ullage.store.memory.index import MemoryIndex
 from ullage.store.memory.journal import read_journal
@@ -86,6 +89,32 @@ def read_status(workspace: Path, config: Config, places: Places, today: date) ->
         changed_from_outside=tuple(changed),
         problems=tuple(problems),
     )
+
+
+def status_text(status: MemoryStatus) -> str:
+    """Write a row for each thing that is kept."""
+    index, vectors = status.index, status.vectors
+    rows = [row("Workspace", status.workspace)]
+    if not status.is_enabled:
+        rows.append(row("Memory", "switched off (`memory.enabled`)"))
+    if index is None:
+        rows.append(row("Index", "none yet: the first search builds it"))
+    else:
+        size = f"{index.size_bytes / 1_000_000:.1f} MB"
+        what = f"{plural(index.n_chunks, 'piece')} of {plural(index.n_files, 'file')}, {size}"
+        rows.append(row("Index", f"{what}, as of {local_time(iso_ms(index.updated_at))}"))
+    if vectors is not None:
+        rows.append(row("Vectors", f"by {vectors.model}, weight {vectors.weight:.2f} of 1"))
+    rows.append(
+        row(
+            "Recalled Today",
+            f"{status.n_recalled_by_user:,} by you, {status.n_recalled_by_agent:,} by agents",
+        )
+    )
+    changed = ", ".join(status.changed_from_outside)
+    rows.append(row("From Outside", f"{changed}: ullage memory changes" if changed else "nothing"))
+    rows.append(row("Kept In", status.folder))
+    return "\n".join((*rows, *(row("Problem", problem) for problem in status.problems)))
 
 
 def _read_index(path: Path) -> IndexStatus | None:

@@ -5,16 +5,13 @@ from collections.abc import Iterator
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ullage.app.gauge.status_text import local_time, row
 from ullage.core.memory.answer import MemoryAnswer, MemoryHit
-from ullage.core.text.prose import gist, plural
-from ullage.formats.json_line import iso_ms
+from ullage.core.text.prose import gist
 
 if TYPE_CHECKING:
     # What the other commands need, a search does not pay for.
     from ullage.app.memory.get import MemoryLines
     from ullage.app.memory.origins import ChangesReport, OutsideChange
-    from ullage.app.memory.status import MemoryStatus
     from ullage.app.memory.store import StoredItem
 
 MAX_HIT_LINES = 8
@@ -66,32 +63,6 @@ def lines_text(lines: "MemoryLines") -> str:
 def stored_text(stored: "StoredItem") -> str:
     mark = "✓ " if stored.path is not None else ""
     return f"{mark}{stored.note[:1].upper()}{stored.note[1:]}\n{_INDENT}{stored.text}"
-
-
-def status_text(status: "MemoryStatus") -> str:
-    """Write a row for each thing that is kept."""
-    index, vectors = status.index, status.vectors
-    rows = [row("Workspace", status.workspace)]
-    if not status.is_enabled:
-        rows.append(row("Memory", "switched off (`memory.enabled`)"))
-    if index is None:
-        rows.append(row("Index", "none yet: the first search builds it"))
-    else:
-        size = f"{index.size_bytes / 1_000_000:.1f} MB"
-        what = f"{plural(index.n_chunks, 'piece')} of {plural(index.n_files, 'file')}, {size}"
-        rows.append(row("Index", f"{what}, as of {local_time(iso_ms(index.updated_at))}"))
-    if vectors is not None:
-        rows.append(row("Vectors", f"by {vectors.model}, weight {vectors.weight:.2f} of 1"))
-    rows.append(
-        row(
-            "Recalled Today",
-            f"{status.n_recalled_by_user:,} by you, {status.n_recalled_by_agent:,} by agents",
-        )
-    )
-    changed = ", ".join(status.changed_from_outside)
-    rows.append(row("From Outside", f"{changed}: ullage memory changes" if changed else "nothing"))
-    rows.append(row("Kept In", status.folder))
-    return "\n".join((*rows, *(row("Problem", problem) for problem in status.problems)))
 
 
 def changes_text(report: "ChangesReport") -> str:

@@ -5,10 +5,10 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.memory.origin import Origin
-from ullage.core.memory.ranking import FoundBy
 
 Scope: TypeAlias = Literal["all", "memory", "documents"]
 """Where to search: `MEMORY.md` and `memory/`, the workspace's other Markdown, or both."""
+FoundBy: TypeAlias = Literal["words", "vectors", "both"]
 DEFAULT_LIMIT = 6
 MAX_LIMIT = 50
 MAX_QUERY_CHARS = 2_000

@@ -11,10 +11,10 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import date
 from itertools import pairwise
 from operator import itemgetter
-from typing import Literal, TypeAlias
 
 import msgspec
 
+from ullage.core.memory.answer import FoundBy
 from ullage.core.memory.vector_weight import fuse_scores
 from ullage.core.memory.words import is_identifier
 
@@ -44,9 +44,6 @@ _MIN_HELD = 1.25
 _HELD_FOR_UNKNOWN = 4.5
 _N_JUDGED = 5
 """By the questions of `benchmarks/memory` on what is not there, and those of LoCoMo."""
-
-
-FoundBy: TypeAlias = Literal["words", "vectors", "both"]
 
 
 class Posting(msgspec.Struct, frozen=True, kw_only=True):
