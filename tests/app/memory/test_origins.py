@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 
@@ -225,3 +226,16 @@ def test_a_search_knows_what_was_pulled(workspace: Path, places: Places) -> None
         assert origins["- the team uses Postgres"] == "file"
     finally:
         memory.close()
+
+
+def test_what_was_pulled_is_known_when_the_index_is_built_again(
+    workspace: Path, places: Places
+) -> None:
+    git(workspace, "init")
+    begin_memory(workspace, places)
+    (workspace / "MEMORY.md").write_text(f"{MEMORY}- the team uses Postgres\n", "utf-8")
+    git(workspace, "add", ".")
+    git(workspace, "commit", "-m", "as pulled")
+    with closing(OpenMemory(workspace, places, EmbeddingSettings())) as memory:
+        answer = search_memory(memory, "team Postgres", by="agent", today=date(2026, 11, 21))
+    assert {hit.text: hit.origin for hit in answer.results}["- the team uses Postgres"] == "file"

@@ -256,8 +256,7 @@ class OpenMemory:
             for page in pages.files.values()
             if known.get(page.path) != (page.size, page.changed_ns)
         ]
-        # At first sight all was looked at when memory was opened.
-        self._learn(changed if known else [])
+        self._learn(changed)
         self._paths = set(pages.files)
         logs = sorted(path for path, page in pages.files.items() if page.is_log and page.is_memory)
         self._hot = {path: _look(self.workspace / path) for path in (MEMORY, FOLDER, *logs[-2:])}
