@@ -76,6 +76,14 @@ def test_what_was_handed_out_is_known_again(text: str) -> None:
     assert "8123" not in cut_recalled(text)
 
 
+def test_a_fence_is_found_in_time_that_grows_with_the_text() -> None:
+    # With the square of it, this would take minutes.
+    backslashes = "\\" * 1_000_000
+    assert cut_recalled(f"<ullage-memory>\n{backslashes}") == ""
+    ended = FENCED.replace("\n</", f"{backslashes}n</")
+    assert "8123" not in cut_recalled(ended)
+
+
 def test_whoever_speaks_of_the_fence_is_heard() -> None:
     for text in ("what does <ullage-memory> mean?", "it ends with </ullage-memory>, I think"):
         assert cut_recalled(text) == text

@@ -15,7 +15,8 @@ from ullage.core.transcript.context import ContextItem
 
 MEMORY_TAG = "ullage-memory"
 LEFT_OUT = "[recalled from memory]"
-_LINE_END = r"(?:\n|\\+n)"
+_LINE_END = r"(?:\n|(?<!\\)\\+n)"
+"""A run of backslashes is read from its beginning alone: from each, it would cost its square."""
 _CLOSING = rf"{_LINE_END}[> \t]*</{MEMORY_TAG}>"
 _WHOLE = re.compile(rf"<{MEMORY_TAG}>(?={_LINE_END}).*?(?:{_CLOSING}|\Z)", re.DOTALL)
 _TAIL = re.compile(rf"\A.*{_CLOSING}", re.DOTALL)
