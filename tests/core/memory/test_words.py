@@ -1,5 +1,7 @@
 """Words of memory: what is asked in one spelling meets what was written in another."""
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -132,3 +134,15 @@ def test_no_word_has_a_blank_and_a_question_finds_its_own_text(text: str) -> Non
     assert set(read_query(text)) <= set(words)
     assert len(set(read_query(text))) == len(read_query(text))
     assert bool(read_query(text)) == bool(words)
+
+
+def test_texts_without_spaces_are_not_kept() -> None:
+    read_words("初回")
+    tracemalloc.start()
+    try:
+        for n in range(500):
+            read_words("".join(chr(0x4E00 + (n * 31 + k * 7) % 0x5000) for k in range(40)))
+        n_bytes, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert n_bytes < 500_000

@@ -45,7 +45,8 @@ _MARKS = re.compile("[\u0300-\u036f\u05b0-\u05bd\u05bf\u05c1-\u05c7\u064b-\u065f
 
 def read_words(text: str) -> list[str]:
     """Give the words of a text in their order, for an index; none has a space in it."""
-    return [*chain.from_iterable(map(_words_of, _pieces(text)))]
+    read = _words_of if text.isascii() else _grams_or_words
+    return [*chain.from_iterable(map(read, _pieces(text)))]
 
 
 def read_query(text: str) -> list[str]:
@@ -83,7 +84,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def _list_once(pieces: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(chain.from_iterable(map(_words_of, pieces))))
+    return list(dict.fromkeys(chain.from_iterable(map(_grams_or_words, pieces))))
 
 
 def _plain(text: str) -> str:
@@ -92,11 +93,16 @@ def _plain(text: str) -> str:
     return unicodedata.normalize("NFC", _MARKS.sub("", decomposed))
 
 
+def _grams_or_words(piece: str) -> tuple[str, ...]:
+    """Read a piece of a text that is not ASCII; runs without spaces hardly ever come again."""
+    if not _RUN.match(piece):
+        return _words_of(piece)
+    grams = (piece[at : at + n] for n in _GRAM_SIZES for at in range(len(piece) - n + 1))
+    return tuple(grams) or (piece,)
+
+
 @lru_cache(maxsize=200_000)
 def _words_of(piece: str) -> tuple[str, ...]:
-    if _RUN.match(piece):
-        grams = (piece[at : at + n] for n in _GRAM_SIZES for at in range(len(piece) - n + 1))
-        return tuple(grams) or (piece,)
     words = [match[0] for match in _WORD.finditer(piece) if len(match[0]) <= MAX_WORD_CHARS]
     stems = [_stem(word.lower()) for word in words if word not in ("s", "t")]
     identifier = _identifier_of(piece)
