@@ -1,10 +1,13 @@
 """`ullage memory`: what is found, read back, stored, and told of memory."""
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
+from embedding_server import MODEL, embed_asked, texts_of
+from model_server import ModelServer, served
 from running import Place
 from secret_samples import SAMPLES
 
@@ -146,6 +149,27 @@ def test_reindex_builds_the_index_anew(place: Place) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "of 2 files" in done.stdout
     assert json.loads(place.run("memory", "reindex", "--json").stdout)["index"]["n_files"] == 2
+
+
+async def test_reindex_says_what_is_embedded_asks_and_does_it(place: Place) -> None:
+    async with served(ModelServer(embed_asked)) as server:
+        url = f"http://127.0.0.1:{server.port}/v1"
+        env = {"ULLAGE_MEMORY_EMBEDDINGS_BASE_URL": url, "ULLAGE_MEMORY_EMBEDDINGS_MODEL": MODEL}
+
+        async def run(*args: str, stdin: str = "") -> tuple[int, str, str]:
+            return await asyncio.to_thread(place.run, "memory", *args, stdin=stdin, **env)
+
+        code, _, errors = await run("reindex", stdin="n\n")
+        assert code == 0
+        assert "To be embedded: 2 texts of memory, about " in errors
+        assert f" to {MODEL} at http://127.0.0.1:{server.port}" in errors
+        assert not server.asked
+        code, shown, _ = await run("reindex", "--yes")
+        assert code == 0
+        assert f"Vectors:             by {MODEL}, weight " in shown
+        assert any("SQLite" in text for text in texts_of(server.asked[0]))
+        unasked = await run("reindex", "--json")
+        assert unasked[0] == 0, "nothing is left to embed, so there is nothing to ask"
 
 
 OFF = {"ULLAGE_MEMORY_ENABLED": "false"}
