@@ -221,7 +221,7 @@ class OpenMemory:
         """Note what changed; called by a thread of the watch."""
         if path.suffix in SUFFIXES:
             self._changed.put(path)
-        elif (path in self._folders) != path.is_dir():
+        elif path.name == ".gitignore" or (path in self._folders) != path.is_dir():
             # A folder came or went; that one changed says nothing that its files do not.
             self._is_dirty.set()
 
