@@ -43,6 +43,12 @@ def only_notices_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LOOK_ANYWAY_S", 1e9)
 
 
+@pytest.fixture
+def written_long_ago(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no file be read again for having been written a moment ago."""
+    monkeypatch.setattr(pages, "_UNSETTLED_NS", 0)
+
+
 @contextmanager
 def opened(
     place: Place, *, is_watching: bool = False, is_read_only: bool = False
@@ -216,6 +222,7 @@ def drop_a_table(path: Path) -> None:
         connection.execute("DROP TABLE file")
 
 
+@pytest.mark.usefixtures("written_long_ago")
 @pytest.mark.parametrize("is_watching", [False, True], ids=["looking", "watching"])
 @pytest.mark.parametrize("damage", [change_a_text, drop_a_table])
 def test_an_index_that_is_damaged_in_use_is_built_again_and_that_is_said_once(
@@ -232,6 +239,7 @@ def test_an_index_that_is_damaged_in_use_is_built_again_and_that_is_said_once(
         assert places_of(ask(memory, INVOICES)) == ["memory/queue.md:1"]
 
 
+@pytest.mark.usefixtures("written_long_ago")
 @pytest.mark.parametrize("damage", [zero_a_page, change_a_text, drop_a_table])
 def test_an_index_that_was_damaged_is_built_again_and_that_is_said_once(
     place: Place, workspace: Path, damage: Callable[[Path], None]

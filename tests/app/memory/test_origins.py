@@ -239,3 +239,19 @@ def test_what_was_pulled_is_known_when_the_index_is_built_again(
     with closing(OpenMemory(workspace, places, EmbeddingSettings())) as memory:
         answer = search_memory(memory, "team Postgres", by="agent", today=date(2026, 11, 21))
     assert {hit.text: hit.origin for hit in answer.results}["- the team uses Postgres"] == "file"
+
+
+def test_a_part_of_a_long_line_comes_from_where_the_line_does(
+    workspace: Path, places: Places
+) -> None:
+    (workspace / "MEMORY.md").write_text(f"- a zebra {'word ' * 500} a quagga\n", "utf-8")
+    begin_memory(workspace, places)
+
+    def ask(query: str) -> list[str]:
+        with closing(OpenMemory(workspace, places, EmbeddingSettings())) as memory:
+            answer = search_memory(memory, query, by="agent", today=date(2026, 11, 21))
+        return [hit.origin for hit in answer.results]
+
+    assert ask("zebra") == ask("quagga") == ["file"]
+    (workspace / "MEMORY.md").write_text(f"- a zebra {'word ' * 500} an okapi\n", "utf-8")
+    assert ask("zebra") == ask("okapi") == ["unknown"]

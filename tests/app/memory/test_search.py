@@ -286,3 +286,11 @@ def test_a_recall_that_cannot_be_noted_is_told_and_the_answer_stands(memory: Ask
     answer = memory.ask("ledgers", by="user")
     assert answer.results[0].first_line == 5
     assert "the recall was not noted" in (answer.note or "")
+
+
+def test_a_file_that_is_written_twice_within_a_moment_is_read_twice(place: Place) -> None:
+    for port in ("1111", "2222"):
+        place.write("MEMORY.md", f"- the port of the ledger is {port}\n".encode())
+        with closing(OpenMemory(place.cwd, place.places(), EmbeddingSettings())) as memory:
+            answer = search_memory(memory, "port of the ledger", by=None, today=TODAY)
+        assert [port in hit.text for hit in answer.results] == [True]

@@ -165,7 +165,15 @@ class OpenMemory:
     def tell_origin(self, chunk: IndexedChunk) -> Origin:
         """Tell where a chunk comes from, its headings included."""
         headings = chunk.heading.split(" › ")
-        return self._origins.tell(chunk.path, "\n".join((*headings, chunk.text)))
+        origin = self._origins.tell(chunk.path, "\n".join((*headings, chunk.text)))
+        if origin != "unknown":
+            return origin
+        # A part of a very long line is not known by itself: the whole line may be.
+        page = read_page(self.workspace, chunk.path) or ""
+        lines = page.split("\n")[chunk.first_line - 1 : chunk.last_line]
+        if chunk.text not in "\n".join(lines):
+            return origin
+        return self._origins.tell(chunk.path, "\n".join((*headings, *lines)))
 
     def rebuild(self) -> None:
         """Throw the index away and build it anew.
@@ -254,7 +262,7 @@ class OpenMemory:
         changed = [
             page
             for page in pages.files.values()
-            if known.get(page.path) != (page.size, page.changed_ns)
+            if page.changed_ns < 0 or known.get(page.path) != (page.size, page.changed_ns)
         ]
         self._learn(changed)
         self._paths = set(pages.files)
