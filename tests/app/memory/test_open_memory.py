@@ -46,7 +46,7 @@ def only_notices_tell(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def written_long_ago(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no file be read again for having been written a moment ago."""
-    monkeypatch.setattr(pages, "_UNSETTLED_NS", 0)
+    monkeypatch.setattr(pages, "UNSETTLED_NS", 0)
 
 
 @contextmanager
