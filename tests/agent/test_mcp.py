@@ -93,6 +93,7 @@ async def test_an_agent_searches_reads_back_and_stores(place: Place) -> None:
         found = text_of(await asked.call_tool("memory_search", question))
         nothing = text_of(await asked.call_tool("memory_search", {"query": "helicopter engine"}))
         lines = text_of(await asked.call_tool("memory_get", {"path": "MEMORY.md", "first_line": 3}))
+        line = text_of(await asked.call_tool("memory_get", {"path": "MEMORY.md#L5"}))
         item = {"text": "The staging server listens on port 8443", "kind": "fact"}
         stored = text_of(await asked.call_tool("memory_store", item))
         again = text_of(await asked.call_tool("memory_store", item))
@@ -104,6 +105,7 @@ async def test_an_agent_searches_reads_back_and_stores(place: Place) -> None:
     assert found.endswith("\n- Parcels are stored in SQLite, never in files\n</ullage-memory>")
     assert nothing == "Note: nothing found: memory holds no answer to this."
     assert "\nMEMORY.md#L3-L5 (of 5 lines, origin file)\n## Storage\n" in lines
+    assert "\nMEMORY.md#L5 (of 5 lines, origin file)\n- Parcels are stored" in line
     assert stored == "stored in DREAMS.md, where it waits for a person to look at it"
     assert again == "not stored again: DREAMS.md says it"
     assert learned == "not stored again: what was recalled says it"
@@ -116,6 +118,7 @@ async def test_an_agent_searches_reads_back_and_stores(place: Place) -> None:
         ("memory_search", {"query": ""}, "wrong params"),
         ("memory_search", {"query": "x", "since": "yesterday"}, "wrong params: Invalid RFC3339"),
         ("memory_search", {"query": "x", "limit": 51}, "wrong params: Expected `int` <= 50"),
+        ("memory_get", {"path": "none.md"}, "as memory_search names it"),
         ("memory_get", {"path": "../secret.md"}, "is no Markdown file of this workspace"),
         ("memory_store", {"text": " ", "kind": "fact"}, "there is nothing to store"),
     ],

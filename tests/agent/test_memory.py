@@ -114,6 +114,8 @@ async def test_lines_around_a_result_are_read_back(service: Service, workspace: 
     assert (lines.first_line, lines.last_line, lines.n_lines) == (3, 5, 6)
     assert lines.lines == "## Storage\n\n- Parcels are stored in SQLite, never in files"
     assert f"\n\nMEMORY.md#L3-L5 (of 6 lines, origin file)\n{lines.lines}\n</" in lines.text
+    named: MemoryLines = await service.ask(GET.name, cwd=str(workspace), path="MEMORY.md#L3-L5")
+    assert named == lines
 
 
 async def store(service: Service, text: str, **params: object) -> MemoryStored:

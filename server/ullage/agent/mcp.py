@@ -109,7 +109,10 @@ def _add_memory(server: MCPServer, sessions: Sessions) -> None:
         return (await _ask(search_memory, sessions, params)).text
 
     async def memory_get(path: str, first_line: int = 1, n_lines: int = DEFAULT_LINES) -> str:
-        """Read lines of a file that memory_search named, such as those around a result."""
+        """Read lines of a file that memory_search named, such as those around a result.
+
+        path: as results name it; with lines (MEMORY.md#L5, MEMORY.md#L3-L9) those alone are read.
+        """
         lines = {"path": path, "firstLine": first_line, "nLines": n_lines}
         params = _check({"cwd": folder, **lines}, GetMemory)
         return (await _ask(get_memory, sessions, params)).text

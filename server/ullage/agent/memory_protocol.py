@@ -70,7 +70,7 @@ class GetMemory(OfWorkspace, frozen=True, kw_only=True):
     """Read lines of a Markdown file of a workspace, such as those around a result."""
 
     path: str
-    """As `memory/search` names it."""
+    """As `memory/search` names it; also with lines, `MEMORY.md#L3-L9`, which then count."""
     first_line: Annotated[int, msgspec.Meta(ge=1)] = 1
     n_lines: Annotated[int, msgspec.Meta(ge=1, le=MAX_LINES)] = DEFAULT_LINES
 

@@ -1,7 +1,6 @@
 """`ullage memory`: what a workspace remembers of its sessions."""
 
 import os
-import re
 from contextlib import closing
 from datetime import date, datetime
 from typing import TYPE_CHECKING, get_args
@@ -13,7 +12,6 @@ from ullage.cli import options
 from ullage.cli.output import answer, n_columns, safe
 from ullage.core.memory.answer import (
     DEFAULT_LIMIT,
-    DEFAULT_LINES,
     MAX_LIMIT,
     MAX_QUERY_CHARS,
     Scope,
@@ -25,9 +23,6 @@ if TYPE_CHECKING:
     from ullage.app.memory.embed import EmbedPlan
     from ullage.app.memory.flush import FlushPlan
     from ullage.app.memory.open_memory import OpenMemory
-
-_PLACE = re.compile(r"(?:#L|:)(\d{1,9})(?:-L?(\d{1,9}))?\Z")
-"""Behind a path: `#L3-L9` as agents are told it, or `:3` as a search prints it."""
 
 
 @click.group()
@@ -89,29 +84,26 @@ def search(
 
 
 @memory.command()
-@click.argument("place", metavar="PATH[:LINE | #L3-L9]")
+@click.argument("place", metavar="PATH[:LINE | #LINES]")
 @options.json_option
 def get(place: str, as_json: bool) -> None:
     """Print lines of a file of memory, or of other Markdown here; 40 unless the place has an end.
 
     \b
     ullage memory get MEMORY.md
-    ullage memory get memory/2026-11-21.md:12
-    ullage memory get README.md#L3-L9
+    ullage memory get memory/2026-11-21.md:12     from line 12 on
+    ullage memory get memory/2026-11-21.md:12-20  these lines
+    ullage memory get README.md#L3                that line
+    ullage memory get README.md#L3-L9             these lines
     """
     from ullage.app.memory.get import get_memory
     from ullage.app.memory.terminal_text import lines_text
 
-    lines = _PLACE.search(place)
-    path = place[: lines.start()] if lines else place
-    first = int(lines[1]) if lines else 1
-    last = int(lines[2]) if lines and lines[2] else first + DEFAULT_LINES - 1
-    if last < first:
-        raise click.UsageError(f"lines {first} to {last} are none: name the first one first")
     places = current_places()
     config = options.current_config(None, places)
-    path = path.replace(os.sep, "/").removeprefix("./")
-    found = get_memory(places.cwd, path, first, last - first + 1, places=places, config=config)
+    place = place.replace(os.sep, "/").removeprefix("./")
+    search_name = "`ullage memory search`"
+    found = get_memory(places.cwd, place, places=places, config=config, search_name=search_name)
     answer(lines_text(found), found, as_json)
 
 

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from secret_samples import SAMPLES
-from ullage.app.memory.get import MAX_CHARS, MAX_LINES, get_memory
+from ullage.app.memory.get import MAX_CHARS, MAX_LINES, get_memory, read_place
 from ullage.app.memory.origins import begin_memory
 from ullage.core.config.settings import Config, MemorySettings
+from ullage.core.memory.quoted import cite_lines
 from ullage.errors import Refused, Unreadable
 from ullage.store.files.places import Places
 
@@ -76,11 +77,59 @@ def test_an_answer_is_bounded(places: Places) -> None:
     path.write_text("a" * 50_000, "utf-8")
     lines = get_memory(places.cwd, "long.md", places=places, config=Config())
     assert len(lines.text) == MAX_CHARS
-    with pytest.raises(Unreadable, match="has 1 lines: name a first line"):
-        get_memory(places.cwd, "long.md", 2, places=places, config=Config())
+
+
+def test_a_line_behind_the_last_one_is_told_with_those_that_there_are(places: Places) -> None:
+    (places.cwd / "one.md").write_text("# One\n", "utf-8")
+    for place, said in (
+        ("one.md:2", "one.md has 1 line, and no line 2: name it without a line"),
+        ("memory/a.md#L9", "memory/a.md has 6 lines, and no line 9: name one from 1 to 6"),
+    ):
+        with pytest.raises(Unreadable, match=f"^{said}$"):
+            get_memory(places.cwd, place, places=places, config=Config())
+
+
+def test_a_place_with_lines_counts_before_the_first_line(places: Places) -> None:
+    lines = get_memory(places.cwd, "memory/a.md#L3", 1, 40, places=places, config=Config())
+    assert (lines.path, lines.place) == ("memory/a.md", "memory/a.md#L3")
+    assert lines.text == "- the port is 8123"
 
 
 def test_memory_that_is_switched_off_hands_out_nothing(places: Places) -> None:
     off = Config(memory=MemorySettings(is_enabled=False))
     with pytest.raises(Refused, match=r"memory\.enabled"):
         get_memory(places.cwd, "memory/a.md", places=places, config=off)
+
+
+@pytest.mark.parametrize(
+    ("place", "path", "first_line", "n_lines"),
+    [
+        ("a.md", "a.md", None, 40),
+        ("a.md#L5", "a.md", 5, 1),
+        ("a.markdown#L3-L9", "a.markdown", 3, 7),
+        ("a.md#L3-9", "a.md", 3, 7),
+        ("a.md:5", "a.md", 5, 40),
+        ("a.md:5-9", "a.md", 5, 5),
+        ("a.md:5.md", "a.md:5.md", None, 40),
+        ("a.txt:5", "a.txt:5", None, 40),
+    ],
+)
+def test_a_place_is_read_as_it_is_written(
+    place: str, path: str, first_line: int | None, n_lines: int
+) -> None:
+    assert read_place(place, 40) == (path, first_line, n_lines)
+
+
+@pytest.mark.parametrize("path", ["a.md", "memory/2026-11-21.md"])
+@pytest.mark.parametrize(("first", "last"), [(1, 1), (3, 9)])
+def test_a_place_that_is_handed_out_is_read_back(path: str, first: int, last: int) -> None:
+    assert read_place(cite_lines(path, first, last), 40) == (path, first, last - first + 1)
+
+
+@pytest.mark.parametrize(
+    "lines", ["#L0", ":0", ":x", "#storage", "#", ":5:3", ":-3", "#L5-", "#L\n"]
+)
+def test_what_names_no_line_is_told(lines: str) -> None:
+    with pytest.raises(Unreadable, match=r"names no line: write path#L5") as raised:
+        read_place(f"a.md{lines}", 40)
+    assert "\n" not in str(raised.value)
