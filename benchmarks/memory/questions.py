@@ -88,7 +88,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         workspace = Path(folder, "workspace")
         shutil.copytree(ROOT / "docs", workspace / "docs")
-        places = Places(cwd=workspace, home=workspace, env={}, state_folder=Path(folder, "state"))
+        places = Places(
+            cwd=workspace, home=Path(folder), env={}, state_folder=Path(folder, "state")
+        )
         with closing(OpenMemory(workspace, places, EmbeddingSettings())) as opened:
             for name, asked in sets.items():
                 _measure_pages(name, asked, Memory(opened))

@@ -273,3 +273,19 @@ def test_a_page_that_is_gone_is_none(workspace: Path) -> None:
     assert find_page(workspace, "a.md") is None
     assert read_page(workspace, "a.md") is None
     assert list_pages(workspace / "nowhere", workspace).files == {}
+
+
+def test_of_a_home_folder_memory_alone_is_searched(workspace: Path) -> None:
+    for path in ("MEMORY.md", "notes.md", "memory/a.md", "project/b.md", "project/memory/c.md"):
+        (workspace / path).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / path).write_text("- x\n", "utf-8")
+    found = list_pages(workspace, workspace.parent / "state", is_project=False)
+    assert set(found.files) == {"MEMORY.md", "memory/a.md"}
+    assert find_page(workspace, "notes.md", is_project=False) is None
+    assert find_page(workspace, "memory/a.md", is_project=False) is not None
+
+
+def test_a_page_that_is_too_long_is_left_out(workspace: Path) -> None:
+    (workspace / "long.md").write_bytes(b"x" * (MAX_PAGE_BYTES + 1))
+    assert list_pages(workspace, workspace.parent / "state").files == {}
+    assert find_page(workspace, "long.md") is None

@@ -85,6 +85,9 @@ class OpenMemory:
         """
         self.workspace, self.places = workspace.resolve(), places
         self.embeddings = embeddings
+        # What lies in a home folder are other projects, and what is nobody's memory.
+        others = (places.home.resolve(), Path(self.workspace.anchor))
+        self._is_project = self.workspace not in others
         self.recalled: deque[str] = deque(maxlen=MAX_RECALLED)
         """Texts that were handed out lately, which are not stored as new."""
         self.folder = memory_folder(workspace, places)
@@ -250,7 +253,7 @@ class OpenMemory:
     def _look_at_all(self) -> None:
         self._is_dirty.clear()
         self._looked_at = time.monotonic()
-        pages = list_pages(self.workspace, self.places.state_folder)
+        pages = list_pages(self.workspace, self.places.state_folder, is_project=self._is_project)
         self._is_complete = pages.is_complete
         if self._watch is not None:
             self._watch.watch(pages.folders if len(pages.folders) <= MAX_WATCHED else ())
@@ -292,7 +295,10 @@ class OpenMemory:
             for path in list(self._hot)[2:-MAX_HOT]:
                 del self._hot[path]
             self._paths |= paths
-            pages = {path: find_page(self.workspace, path) for path in sorted(paths)}
+            pages = {
+                path: find_page(self.workspace, path, is_project=self._is_project)
+                for path in sorted(paths)
+            }
             gone = [path for path, page in pages.items() if page is None]
             changed = [page for page in pages.values() if page is not None]
             self._learn(changed)

@@ -38,7 +38,7 @@ from ullage.store.memory.journal import record_recall
 
 _MORE_READ = 4
 """Chunks beyond those asked for that are read at once: some say the same again."""
-NOTHING = "nothing found: memory holds no answer to this"
+NOTHING = "nothing found: no piece of memory holds enough of these words"
 EMPTY = "there is no memory yet: no Markdown stands in this workspace"
 
 

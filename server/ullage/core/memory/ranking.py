@@ -136,7 +136,8 @@ def rank(
 ) -> list[Ranked]:
     """Score candidates by everything that is known of them; best first.
 
-    `mean_length` is the mean number of characters that the words and the context of a chunk have.
+    One that holds no word of the question in its text or its headings is left out. `mean_length`
+    is the mean number of characters that the words and the context of a chunk have.
     """
     wanted = [(f" {word} ", weight) for word, weight in question.weights.items()]
     named = [f" {word} " for word in question.identifiers]
@@ -162,16 +163,18 @@ def rank(
                 continue
             n_held += 1
             relevance += weight * frequency * (_K1 + 1) / (frequency + k)
+        if not in_text:
+            # What stands beside it answers, not this.
+            continue
         extra = _COVER_WEIGHT * (in_text + in_context) / total + _TEXT_WEIGHT * in_text / total
-        if in_text:
-            if named:
-                extra += _NAME_WEIGHT * sum([name in text for name in named]) / len(named)
-            if pairs:
-                n_together = sum([pair in text for pair in pairs])
-                extra += _PAIR_WEIGHT * n_together / len(pairs)
-            if text[1 : text.find(" ", 1)] in question.weights:
-                extra += _LABEL_WEIGHT
-                n_held += 1
+        if named:
+            extra += _NAME_WEIGHT * sum([name in text for name in named]) / len(named)
+        if pairs:
+            n_together = sum([pair in text for pair in pairs])
+            extra += _PAIR_WEIGHT * n_together / len(pairs)
+        if text[1 : text.find(" ", 1)] in question.weights:
+            extra += _LABEL_WEIGHT
+            n_held += 1
         scored.append((relevance, extra, n_held, candidate.chunk_id))
     best = max((relevance for relevance, *_ in scored), default=0.0) or 1.0
     by_file = _score_files(gathered[:N_FOR_FILES])
@@ -185,7 +188,7 @@ def rank(
     ]
     ranked.sort(reverse=True)
     return [
-        Ranked(chunk_id=chunk_id, score=score / _MAX_SCORE, n_held=n_held)
+        Ranked(chunk_id=chunk_id, score=min(1.0, score / _MAX_SCORE), n_held=n_held)
         for score, n_held, chunk_id in ranked
     ]
 

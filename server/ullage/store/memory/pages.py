@@ -44,13 +44,14 @@ class Pages(msgspec.Struct, frozen=True, kw_only=True):
     """False where there is more than is looked at."""
 
 
-def list_pages(workspace: Path, state_folder: Path) -> Pages:
+def list_pages(workspace: Path, state_folder: Path, *, is_project: bool = True) -> Pages:
     """List the Markdown files of a workspace, through no link.
 
+    Of a folder that is no project, such as a home folder, `MEMORY.md` and `memory/` alone count.
     Left out are the inbox, hidden folders, folders of dependencies, what a `.gitignore` of the
     workspace keeps out (but for `memory/`), and Ullage's own state.
     """
-    look = _Look(workspace, state_folder)
+    look = _Look(workspace, state_folder, is_project=is_project)
     files = {file.path: file for file in look.list_files()}
     return Pages(files=files, folders=tuple(look.folders), is_complete=not look.is_over)
 
@@ -64,8 +65,10 @@ def list_memory_names(workspace: Path) -> list[str]:
     return [f"{FOLDER}/{name}" for name in names if name.endswith(SUFFIXES)]
 
 
-def find_page(workspace: Path, path: str) -> SourceFile | None:
+def find_page(workspace: Path, path: str, *, is_project: bool = True) -> SourceFile | None:
     """Look at one page by its path; None where it is no file, or none that is searched."""
+    if not is_project and not is_memory_path(path):
+        return None
     ignored = ignore_spec("") if is_memory_path(path) else _read_ignored(workspace)
     if not _is_page(path, ignored):
         return None
@@ -73,7 +76,7 @@ def find_page(workspace: Path, path: str) -> SourceFile | None:
         status = (workspace / path).lstat()
     except OSError:
         return None
-    if not stat.S_ISREG(status.st_mode):
+    if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_PAGE_BYTES:
         return None
     return _describe(path, status, time.time_ns() - UNSETTLED_NS)
 
@@ -125,7 +128,8 @@ def _is_page(path: str, ignored: GitIgnoreSpec) -> bool:
 
 
 class _Look:
-    def __init__(self, workspace: Path, state_folder: Path) -> None:
+    def __init__(self, workspace: Path, state_folder: Path, *, is_project: bool) -> None:
+        self._is_project = is_project
         self._workspace = workspace
         self._state_folder = os.path.realpath(state_folder)
         self._ignored = _read_ignored(workspace)
@@ -167,12 +171,19 @@ class _Look:
     def _measure(self, entry: os.DirEntry[str], path: str) -> SourceFile | None:
         if not entry.is_file(follow_symlinks=False) or not _is_page(path, self._ignored):
             return None
+        if not self._is_project and not is_memory_path(path):
+            return None
         try:
-            return _describe(path, entry.stat(follow_symlinks=False), self._settled_ns)
+            status = entry.stat(follow_symlinks=False)
         except OSError:
             return None
+        if status.st_size > MAX_PAGE_BYTES:
+            return None
+        return _describe(path, status, self._settled_ns)
 
     def _is_own(self, entry: os.DirEntry[str], prefix: str) -> bool:
+        if not self._is_project and not is_memory_path(f"{prefix}{entry.name}/x.md"):
+            return False
         if entry.name.startswith(".") or entry.name in _FOREIGN or not is_unicode(entry.name):
             return False
         # A junction of Windows is no link by its mode, but leads elsewhere.
