@@ -219,6 +219,24 @@ async def test_bad_params_are_named(
         await search(service, **{"query": "parcels"} | params)
 
 
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        (SEARCH.name, {"query": "x"}),
+        (GET.name, {"path": "MEMORY.md"}),
+        (STORE.name, {"text": "The port is 8443", "kind": "fact"}),
+    ],
+)
+async def test_a_folder_that_is_none_is_told_and_leaves_nothing_behind(
+    service: Service, workspace: Path, places: Places, method: str, params: dict[str, str]
+) -> None:
+    for folder in (workspace / "none", workspace / "MEMORY.md"):
+        with pytest.raises(RpcError, match="cwd: there is no such folder"):
+            await service.ask(method, cwd=str(folder), **params)
+    assert not (workspace / "none").exists()
+    assert not (places.state_folder / "memory").exists()
+
+
 async def test_memory_is_no_part_of_the_session_that_asks(
     service: Service, workspace: Path
 ) -> None:

@@ -86,6 +86,14 @@ def test_lines_are_read_back_by_any_place(place: Place, where: str, lines: list[
     assert [int(line.split()[0]) for line in rest] == lines
 
 
+@pytest.mark.parametrize("args", [("status",), ("get", "MEMORY.md"), ("get", "none.md")])
+def test_a_mere_look_leaves_nothing_behind(place: Place, args: tuple[str, ...]) -> None:
+    before = place.files()
+    place.run("memory", *args)
+    assert place.files() == before
+    assert not place.state.exists()
+
+
 def test_an_item_is_stored_once(place: Place) -> None:
     args = ("memory", "store", "--kind", "decision", "We take RS256 for", "the tokens")
     done = place.run(*args)

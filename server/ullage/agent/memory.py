@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ullage.agent import memory_protocol as protocol
 from ullage.agent.json_rpc import Failure
-from ullage.agent.sessions import Sessions, read_folder
+from ullage.agent.sessions import Sessions, read_folder, refuse_params
 from ullage.core.config.settings import Config
 from ullage.core.memory.answer import MemoryHit
 
@@ -101,6 +101,8 @@ async def _ask(
     is_read_only = params.session is not None and sessions.find(params.session).info.is_read_only
 
     def ask() -> T:
+        if not workspace.is_dir():
+            raise refuse_params("cwd: there is no such folder, name the workspace's")
         with sessions.memories().use(workspace, is_read_only=is_read_only) as (memory, config):
             return question(memory, config)
 

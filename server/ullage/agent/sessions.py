@@ -165,13 +165,15 @@ def _read_info(params: protocol.Open) -> RuntimeInfo:
     if params.message_format is not None:
         shape = message_shape(params.message_format)
     if shape is None:
-        raise _refuse(f"messageFormat: Ullage does not know how {params.agent[:40]!r} has messages")
+        raise refuse_params(
+            f"messageFormat: Ullage does not know how {params.agent[:40]!r} has messages"
+        )
     session_id = params.session_id or params.session_key
     if not session_id or not params.agent:
-        raise _refuse("agent, and sessionId or sessionKey: one of them is missing or empty")
+        raise refuse_params("agent, and sessionId or sessionKey: one of them is missing or empty")
     cwd = read_folder(params.cwd)
     if "\0" in (params.session_file or ""):
-        raise _refuse("sessionFile: a path has no character 0")
+        raise refuse_params("sessionFile: a path has no character 0")
     return RuntimeInfo(
         name=params.agent,
         agent=None if agent is None else agent.agent,
@@ -198,7 +200,7 @@ def read_folder(cwd: str) -> Path:
     """
     path = Path(cwd)
     if "\0" in cwd or not path.is_absolute():
-        raise _refuse("cwd: give an absolute path, without a character 0")
+        raise refuse_params("cwd: give an absolute path, without a character 0")
     return path
 
 
@@ -206,5 +208,6 @@ def _not_open() -> Failure:
     return Failure("not_open", "no session is open by this handle: call context/open first")
 
 
-def _refuse(problem: str) -> RpcError:
+def refuse_params(problem: str) -> RpcError:
+    """Make the error that names what is wrong with the params of a request."""
     return RpcError(INVALID_PARAMS, f"wrong params: {problem}")

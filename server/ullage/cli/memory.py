@@ -140,7 +140,8 @@ def status(as_json: bool) -> None:
 
     places = current_places()
     config = options.current_config(None, places)
-    places = places.for_reading(is_read_only=config.policy.is_read_only)
+    # Who only looks leaves nothing behind, not even that this was looked at.
+    places = places.for_reading(is_read_only=True)
     report = read_status(places.cwd, config, places, date.today())
     answer(status_text(report), report, as_json)
 
