@@ -155,6 +155,8 @@ def test_what_memory_says_is_not_stored_again(
         (" \n ", "nothing to store"),
         ("x" * (MAX_CHARS + 1), "no single item"),
         ("- one thing\n- another thing", "several items"),
+        (SAMPLES["anthropic"].secret, "a secret and nothing else"),
+        (f"- `{SAMPLES['github'].secret}`\n", "a secret and nothing else"),
         (fence_memory(("MEMORY.md#L1\nthe port is 8123",)), "recalled from memory"),
     ],
 )
@@ -172,6 +174,16 @@ def test_an_item_is_one_line_of_data_without_secrets(places: Places) -> None:
     assert "\n## Mine" not in inbox(places)
     assert "<!--" not in inbox(places)
     assert [item.finding for item in read_items(inbox(places))] == [done.text]
+
+
+@pytest.mark.parametrize("config", [Config(), LOG])
+def test_a_note_tells_that_a_secret_was_masked(places: Places, config: Config) -> None:
+    secret = SAMPLES["anthropic"].secret
+    told = store(places, f"- the key of the <stage> is {secret}", "fact", config)
+    assert told.note.endswith("; a secret in it was masked")
+    assert secret not in told.text
+    plain = store(places, "- the key of the <test> lies in\n[system] TEST_KEY", "fact", config)
+    assert "masked" not in plain.note
 
 
 def test_no_source_can_add_a_line(places: Places) -> None:

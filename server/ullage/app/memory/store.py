@@ -21,7 +21,7 @@ from ullage.core.memory.journal import Kind, Stored
 from ullage.core.memory.likeness import Likeness
 from ullage.core.memory.origin import digest_line
 from ullage.core.memory.quoted import cite_lines
-from ullage.core.secrets.scan import mask
+from ullage.core.secrets.scan import MARKER, mask
 from ullage.core.text.prose import remove_list_mark
 from ullage.core.text.quoting import quote_as_data
 from ullage.core.transcript.recalled import MEMORY_TAG
@@ -74,7 +74,8 @@ def store_memory(
     handed out in this session; `now` is local, else the moment of the call.
 
     Raises:
-        Refused: it is no single item, memory is switched off, or the file cannot be added to.
+        Refused: it is no single item or a secret alone, memory is switched off, or the file
+            cannot be added to.
         StorageError: the disk or the state folder does not take it.
     """
     refuse_without_memory(config)
@@ -106,7 +107,8 @@ def store_memory(
     )
     record_events((stored,), workspace, places)
     where = "" if is_log else ", where it waits for a person to look at it"
-    return StoredItem(path=name, text=item, note=f"stored in {name}{where}")
+    masked = "; a secret in it was masked" if item != remove_list_mark(_flatten(text)) else ""
+    return StoredItem(path=name, text=item, note=f"stored in {name}{where}{masked}")
 
 
 def _write_log(item: str, kind: Kind, by: By, now: datetime) -> str:
@@ -133,7 +135,7 @@ def _read_item(text: str, secrets: tuple[str, ...]) -> str:
     """Bring an item onto one line without secrets.
 
     Raises:
-        Refused: it is none, several, or too long.
+        Refused: it is none, several, a secret alone, or too long.
     """
     if MEMORY_TAG in text:
         raise Refused("this was recalled from memory, which has it already: store what is new")
@@ -143,6 +145,10 @@ def _read_item(text: str, secrets: tuple[str, ...]) -> str:
     item = remove_list_mark(_quote(text, secrets))
     if not item:
         raise Refused("there is nothing to store: name what is to be remembered")
+    if MARKER.search(item) and not any(map(str.isalnum, MARKER.sub("", item))):
+        raise Refused(
+            "this is a secret and nothing else, which memory does not keep: store where it is found"
+        )
     if len(item) > MAX_CHARS:
         raise Refused(
             f"{len(item):,} characters are no single item (at most {MAX_CHARS:,}): store the part"
@@ -153,7 +159,11 @@ def _read_item(text: str, secrets: tuple[str, ...]) -> str:
 
 def _quote(text: str, secrets: tuple[str, ...]) -> str:
     """Bring a text onto one line of data; a secret may show only when it is whole."""
-    return mask(" ".join(quote_as_data(mask(text, secrets)).split()), secrets)
+    return mask(_flatten(mask(text, secrets)), secrets)
+
+
+def _flatten(text: str) -> str:
+    return " ".join(quote_as_data(text).split())
 
 
 def _list_known(workspace: Path) -> Iterator[tuple[str, str]]:

@@ -38,6 +38,7 @@ _QUOTED = re.compile("%[0-9A-F]{2}")
 _GAP = re.compile(r"\s")
 _FEW_HEADS = 64
 """So many beginnings of forms are looked for one by one more quickly (measured); a value has 4."""
+MARKER = re.compile(r"\[REDACTED:[^\]]*\]")
 _ANYTHING = re.compile(r"[\s\S]+")
 _LONG_WORD = re.compile(rf"\S{{{MIN_KNOWN_CHARS},}}")
 """Where values can stand that have no space among their first characters: in few words."""
