@@ -196,7 +196,8 @@ OFF = {"ULLAGE_MEMORY_ENABLED": "false"}
         (("get", "../secret.md"), 3, "is no Markdown file of this workspace"),
         (("get", "none.md"), 3, "as `ullage memory search` names it"),
         (("accept", "--yes", "nothing.md"), 3, "nothing.md has no change to accept"),
-        (("accept", "--json", "MEMORY.md"), 2, "--json shows no preview"),
+        (("accept", "--json", "MEMORY.md"), 2, "--json shows no preview: give --yes with it\n"),
+        (("flush", "--json"), 2, "--json shows no preview: give --yes or --dry-run with it\n"),
         (("store", "1. one\n2. two"), 4, "these are several items"),
     ],
 )
@@ -215,9 +216,14 @@ def test_what_is_wrong_is_one_line(
 def test_switched_off_is_off(place: Place, args: tuple[str, ...]) -> None:
     done = place.run("memory", *args, **OFF)
     assert (done.returncode, done.stdout) == (4, "")
-    assert "memory is switched off (`memory.enabled`)" in done.stderr
+    assert "memory is switched off (`memory.enabled`) by ULLAGE_MEMORY_ENABLED: " in done.stderr
     assert not (place.state / "memory").exists()
     assert "Memory:              switched off" in place.run("memory", "status", **OFF).stdout
+
+
+def test_the_file_that_switches_memory_off_is_named(place: Place) -> None:
+    (place.cwd / ".ullage.yaml").write_text("memory:\n  enabled: false\n", "utf-8")
+    assert ".ullage.yaml:2:" in place.run("memory", "search", "x").stderr
 
 
 def test_a_read_only_workspace_is_searched_and_nothing_is_written(place: Place) -> None:

@@ -79,7 +79,11 @@ def refuse_unasked(*, as_json: bool, is_answered: bool) -> None:
         UsageError: neither `--yes` nor `--dry-run` was given.
     """
     if as_json and not is_answered:
-        raise click.UsageError("--json shows no preview: give --yes or --dry-run with it")
+        options = {
+            option for each in click.get_current_context().command.params for option in each.opts
+        }
+        wanted = " or ".join(name for name in ("--yes", "--dry-run") if name in options)
+        raise click.UsageError(f"--json shows no preview: give {wanted} with it")
 
 
 def open_session(session: str | None) -> "tuple[Session, Places]":

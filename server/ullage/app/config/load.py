@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ullage.core.config.key import PREFIX, Finding, Setting, Source
-from ullage.core.config.settings import Config, Policy, config_of, merge_settings, strictest
+from ullage.core.config.settings import (
+    Config,
+    Policy,
+    config_of,
+    effective,
+    merge_settings,
+    strictest,
+)
 from ullage.errors import Refused, Unreadable, WriteNotSupported
 from ullage.store.config.files import config_paths, guess_place, read_config_file
 from ullage.store.files.places import Places
@@ -125,10 +132,14 @@ def refuse_without_memory(config: Config) -> None:
     """Refuse what works with memory where it is switched off.
 
     Raises:
-        Refused: with the setting that says so.
+        Refused: with the setting that says so, and where it stands.
     """
     if not config.memory.is_enabled:
-        raise Refused("memory is switched off (`memory.enabled`): nothing is searched or stored")
+        setting = effective(config.settings, None).get("memory.enabled")
+        where = f" by {setting.origins[-1].text}" if setting else ""
+        raise Refused(
+            f"memory is switched off (`memory.enabled`){where}: nothing is searched or stored"
+        )
 
 
 def _merge(*layers: tuple[list[Setting], list[Finding]]) -> Config:
