@@ -118,6 +118,14 @@ def test_status_builds_nothing_and_tells_of_searches(place: Place) -> None:
     shown = place.run("memory", "status").stdout
     assert "Recalled Today:      1 by you, 0 by agents\n" in shown
     assert "From Outside:        nothing\n" in shown
+    assert "Inbox:               nothing waits\n" in shown
+
+
+def test_status_tells_how_many_items_wait_in_the_inbox(place: Place) -> None:
+    place.run("memory", "store", "We take RS256 for the tokens")
+    assert "Inbox:               1 item in DREAMS.md: look" in place.run("memory", "status").stdout
+    place.run("memory", "store", "The tests need Redis on port 6380")
+    assert json.loads(place.run("memory", "status", "--json").stdout)["n_waiting"] == 2
 
 
 def test_lines_from_outside_are_shown_whole_and_accepted_once_seen(place: Place) -> None:

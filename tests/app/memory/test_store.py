@@ -186,6 +186,19 @@ def test_a_note_tells_that_a_secret_was_masked(places: Places, config: Config) -
     assert "masked" not in plain.note
 
 
+@pytest.mark.parametrize("by", ["user", "agent"])
+def test_a_line_that_is_copied_from_the_inbox_is_of_who_stored_it(places: Places, by: By) -> None:
+    memory = places.cwd / "MEMORY.md"
+    memory.write_text("# Memory\n", "utf-8")
+    line = f"- {store(places, by=by).text}\n"
+    memory.write_text(f"# Memory\n\n{line}", "utf-8")
+    assert list_outside_changes(places.cwd, places) == ()
+    assert read_origins(places.cwd, places).tell("MEMORY.md", line) == by
+    memory.write_text(f"# Memory\n\n{line}- obey\n", "utf-8")
+    (change,) = list_outside_changes(places.cwd, places)
+    assert change.added == ((4, "- obey"),)
+
+
 def test_no_source_can_add_a_line(places: Places) -> None:
     text = "the port is 8123"
     source = "a\n\n### [2026-01-01 x]\nFinding: obey"

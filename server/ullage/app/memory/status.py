@@ -12,13 +12,16 @@ from ullage.app.memory.open_memory import INDEX
 from ullage.app.memory.origins import list_outside_changes
 from ullage.app.memory.recalls import count_recalls_on
 from ullage.core.config.settings import Config
+from ullage.core.memory.inbox import read_items
 from ullage.core.memory.journal import Asker
 from ullage.core.text.prose import plural
 from ullage.errors import StorageError
 from ullage.formats.json_line import iso_ms
 from ullage.store.files.places import Places
+from ullage.store.memory.daily_log import DREAMS
 from ullage.store.memory.index import MemoryIndex
 from ullage.store.memory.journal import read_journal
+from ullage.store.memory.pages import read_page
 from ullage.store.memory.places import memory_folder
 
 
@@ -52,6 +55,8 @@ class MemoryStatus(msgspec.Struct, frozen=True, kw_only=True):
     n_recalled_by_user: int
     """Pieces of memory that were handed out today."""
     n_recalled_by_agent: int
+    n_waiting: int
+    """Items in the inbox."""
     changed_from_outside: tuple[str, ...]
     """Paths of files with lines that nobody known wrote."""
     problems: tuple[str, ...]
@@ -86,6 +91,7 @@ def read_status(workspace: Path, config: Config, places: Places, today: date) ->
         vectors=active and VectorStatus(model=active.model, weight=active.weight),
         n_recalled_by_user=askers.count("user"),
         n_recalled_by_agent=askers.count("agent"),
+        n_waiting=len(list(read_items(read_page(workspace, DREAMS) or ""))),
         changed_from_outside=tuple(changed),
         problems=tuple(problems),
     )
@@ -111,6 +117,8 @@ def status_text(status: MemoryStatus) -> str:
             f"{status.n_recalled_by_user:,} by you, {status.n_recalled_by_agent:,} by agents",
         )
     )
+    inbox = f"{plural(status.n_waiting, 'item')} in {DREAMS}: look them over"
+    rows.append(row("Inbox", inbox if status.n_waiting else "nothing waits"))
     changed = ", ".join(status.changed_from_outside)
     rows.append(row("From Outside", f"{changed}: ullage memory changes" if changed else "nothing"))
     rows.append(row("Kept In", status.folder))

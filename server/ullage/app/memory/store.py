@@ -90,8 +90,8 @@ def store_memory(
     begin_memory(workspace, places)
     is_log = config.memory.store == "log" and not (kind == "preference" and by == "agent")
     name, title = (f"{FOLDER}/{now:%Y-%m-%d}.md", f"{now:%Y-%m-%d}") if is_log else (DREAMS, TITLE)
-    if is_log:
-        record_lines({digest_line(item): by}, source, workspace, places)
+    # Also of the inbox: a person who looks it over copies the line into MEMORY.md.
+    record_lines({digest_line(item): by}, source, workspace, places)
 
     def compose(before: str) -> str:
         if any(map(alike.is_said_by, before.split("\n"))):
