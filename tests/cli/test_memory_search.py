@@ -10,6 +10,7 @@ from embedding_server import MODEL, embed_asked, texts_of
 from model_server import ModelServer, served
 from running import Place
 from secret_samples import SAMPLES
+from ullage.app.memory.search import NOTHING
 
 MEMORY = """# Memory
 
@@ -44,9 +45,9 @@ def test_a_result_begins_with_its_place_and_fits_the_terminal(place: Place, n_co
 def test_nothing_found_is_an_answer(place: Place) -> None:
     done = place.run("memory", "search", "helicopter engine")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "Nothing found: memory holds no answer to this\n"
+    assert done.stdout == f"{NOTHING[0].upper()}{NOTHING[1:]}\n"
     found = json.loads(place.run("memory", "search", "--json", "helicopter engine").stdout)
-    assert found == {"results": [], "note": "nothing found: memory holds no answer to this"}
+    assert found == {"results": [], "note": NOTHING}
 
 
 def test_an_empty_workspace_says_so(place: Place, tmp_path: Path) -> None:
