@@ -68,7 +68,11 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     description: "Read lines of a file that memory_search named, such as those around a result.",
     parameters: {
       type: "object",
-      properties: { path: text("as memory_search names it; with lines (MEMORY.md#L5, MEMORY.md#L3-L9) those alone are read"), first_line: count("from 1"), n_lines: count("40 by default") },
+      properties: {
+        path: text("as memory_search names it; with lines (MEMORY.md#L5, MEMORY.md#L3-L9) those alone are read"),
+        first_line: count("from 1"),
+        n_lines: count("40 by default"),
+      },
       required: ["path"],
     },
     ask: get,
