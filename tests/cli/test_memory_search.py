@@ -105,6 +105,8 @@ def test_an_item_is_stored_once(place: Place) -> None:
     )
     again = json.loads(place.run(*args, "--json").stdout)
     assert (again["path"], again["note"]) == (None, "not stored again: DREAMS.md says it")
+    # No terminal is behind this run, so it may be an agent's.
+    assert "Stored by the agent" in (place.cwd / "DREAMS.md").read_text("utf-8")
 
 
 def test_status_builds_nothing_and_tells_of_searches(place: Place) -> None:

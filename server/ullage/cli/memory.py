@@ -1,6 +1,7 @@
 """`ullage memory`: what a workspace remembers of its sessions."""
 
 import os
+import sys
 from contextlib import closing
 from datetime import date, datetime
 from typing import TYPE_CHECKING, get_args
@@ -120,7 +121,7 @@ def get(place: str, as_json: bool) -> None:
 def store(text: tuple[str, ...], kind: Kind, as_json: bool) -> None:
     """Store one item, in the inbox DREAMS.md or, where `memory.store` is `log`, in today's log.
 
-    What memory says already is not stored again.
+    What memory says already is not stored again. Without a terminal it counts as an agent's.
     """
     from ullage.app.memory.store import store_memory
     from ullage.app.memory.terminal_text import stored_text
@@ -128,7 +129,9 @@ def store(text: tuple[str, ...], kind: Kind, as_json: bool) -> None:
     places = current_places()
     config = options.current_config(None, places)
     source = "ullage memory store"
-    stored = store_memory(" ".join(text), kind, source, places.cwd, config, places, by="user")
+    # An agent has a shell too, and no terminal behind it: only a person states preferences.
+    by = "user" if sys.stdin.isatty() else "agent"
+    stored = store_memory(" ".join(text), kind, source, places.cwd, config, places, by=by)
     answer(stored_text(stored), stored, as_json)
 
 
