@@ -8,6 +8,7 @@ from pathlib import Path
 
 from crash.checker import Expected, Seen, file_problems, transcript_problems
 from crash.checkpoint_operations import check_checkpoint, checkpoints_before, write_checkpoint
+from crash.index_operations import begin, change, check_searched, damage, search
 from crash.memory_operations import (
     accept,
     change_before,
@@ -435,6 +436,19 @@ OPERATIONS = (
         name="item stored", run=store_item, check=check_stored, prepare=inbox_before, leaf=None
     ),
     Operation(name="item stored in the log", run=store_in_log, check=check_logged, leaf=None),
+    Operation(
+        name="index of memory begun", run=search, check=check_searched, prepare=begin, leaf=None
+    ),
+    Operation(
+        name="index of memory changed", run=search, check=check_searched, prepare=change, leaf=None
+    ),
+    Operation(
+        name="index of memory built again",
+        run=search,
+        check=check_searched,
+        prepare=damage,
+        leaf=None,
+    ),
 )
 
 

@@ -159,6 +159,16 @@ def test_memory_files_are_found_changed_without_waiting_for_a_notice(
             assert places_of(ask(memory, f"zebra{n}")) == [f"{name}:1"]
 
 
+@pytest.mark.parametrize("is_watching", [False, True], ids=["looking", "watching"])
+def test_changes_of_one_size_one_after_the_other_are_all_found(
+    place: Place, workspace: Path, *, is_watching: bool
+) -> None:
+    with opened(place, is_watching=is_watching) as memory:
+        for n in range(10, 40):
+            (workspace / "MEMORY.md").write_text(f"- The word is zebra{n}.\n", "utf-8")
+            assert places_of(ask(memory, f"zebra{n}")) == ["MEMORY.md:1"]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="of POSIX alone")
 def test_what_may_not_be_read_any_more_is_not_answered_from_the_index(
     place: Place, workspace: Path
@@ -226,8 +236,14 @@ def drop_a_table(path: Path) -> None:
 @pytest.mark.parametrize("is_watching", [False, True], ids=["looking", "watching"])
 @pytest.mark.parametrize("damage", [change_a_text, drop_a_table])
 def test_an_index_that_is_damaged_in_use_is_built_again_and_that_is_said_once(
-    place: Place, workspace: Path, damage: Callable[[Path], None], *, is_watching: bool
+    place: Place,
+    workspace: Path,
+    damage: Callable[[Path], None],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_watching: bool,
 ) -> None:
+    monkeypatch.setattr(pages, "UNSETTLED_NS", 0)
     with opened(place, is_watching=is_watching) as memory:
         whole = ask(memory, LEDGERS)
         assert (len(whole.results), whole.note) == (1, None)
@@ -242,8 +258,12 @@ def test_an_index_that_is_damaged_in_use_is_built_again_and_that_is_said_once(
 @pytest.mark.usefixtures("written_long_ago")
 @pytest.mark.parametrize("damage", [zero_a_page, change_a_text, drop_a_table])
 def test_an_index_that_was_damaged_is_built_again_and_that_is_said_once(
-    place: Place, workspace: Path, damage: Callable[[Path], None]
+    place: Place,
+    workspace: Path,
+    damage: Callable[[Path], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(pages, "UNSETTLED_NS", 0)
     with opened(place) as memory:
         whole = ask(memory, LEDGERS)
     damage(index_of(place))
