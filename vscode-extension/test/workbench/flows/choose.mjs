@@ -86,8 +86,11 @@ async function staysChosen(workbench, when) {
   assert.match(text, /60%/, when);
   await page.locator(`${GAUGE} .codicon-pinned`).waitFor();
   const title = page.locator(".quick-input-widget .quick-input-title", { hasText: CLAUDE_TITLE });
-  await page.locator(GAUGE).click();
-  await title.waitFor();
+  // The item may be drawn anew under the pointer, which takes the click.
+  await until("the menu to open", async () => {
+    await page.locator(GAUGE).click();
+    return title.waitFor({ timeout: 3000 }).then(() => true, () => undefined);
+  });
   await page.keyboard.press("Escape");
   await title.waitFor({ state: "hidden" });
   await page.keyboard.press("Control+Alt+U");
