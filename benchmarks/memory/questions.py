@@ -19,7 +19,7 @@ import msgspec
 
 from ullage.app.memory.open_memory import OpenMemory
 from ullage.app.memory.search import search_memory
-from ullage.core.config.settings import EmbeddingSettings
+from ullage.core.config.memory_settings import EmbeddingSettings
 from ullage.core.memory.answer import MemoryHit
 from ullage.store.files.places import Places
 

@@ -14,7 +14,7 @@ from crash.memory_operations import RECALL
 from crash.places import leave_alone, places_of
 from ullage.app.memory.open_memory import INDEX, OpenMemory
 from ullage.app.memory.search import search_memory
-from ullage.core.config.settings import EmbeddingSettings
+from ullage.core.config.memory_settings import EmbeddingSettings
 from ullage.core.memory.words import read_query
 from ullage.store.memory import pages
 from ullage.store.memory.journal import read_journal, record_events

@@ -11,7 +11,8 @@ from crash.checker import Seen
 from crash.places import places_of
 from ullage.app.memory.origins import accept_change, begin_memory, list_outside_changes
 from ullage.app.memory.store import store_memory
-from ullage.core.config.settings import Config, MemorySettings
+from ullage.core.config.memory_settings import MemorySettings
+from ullage.core.config.settings import Config
 from ullage.core.memory.inbox import read_items
 from ullage.core.memory.journal import Event, LinesWritten, Recall, Stored, fold_events
 from ullage.store.memory import journal

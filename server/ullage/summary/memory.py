@@ -5,7 +5,7 @@ import secrets
 
 import msgspec
 
-from ullage.core.config.settings import FlushSettings
+from ullage.core.config.memory_settings import FlushSettings
 from ullage.core.memory.log_text import LogPoint
 from ullage.core.memory.prompt import (
     CheckedPoints,

@@ -18,7 +18,7 @@ from ullage.app.memory.embedder import open_vectors
 from ullage.app.memory.open_memory import OpenMemory
 from ullage.app.memory.search import MemoryAnswer, rank_chunks, search_memory
 from ullage.app.memory.vector_search import VectorSearch
-from ullage.core.config.settings import EmbeddingSettings
+from ullage.core.config.memory_settings import EmbeddingSettings
 from ullage.core.memory.chunks import chunk_digest
 from ullage.core.memory.vector_weight import VectorHits
 from ullage.errors import EndpointRefused, StateBusy, StorageError
@@ -105,13 +105,11 @@ def test_what_goes_where_and_what_it_costs_is_known_before(memory: Memory) -> No
     plan = memory.plan()
     assert (len(plan.digests), plan.n_chunks, plan.cost_usd) == (N_TEXTS, N_TEXTS, None)
     assert 1000 < plan.n_tokens < 4000
-    assert not plan.needs_consent
     memory.places.env["OPENAI_API_KEY"] = "sk-of-nobody"
     memory.settings = EmbeddingSettings(
         base_url="https://api.openai.com/v1", model="text-embedding-3-small"
     )
     plan = memory.plan()
-    assert plan.needs_consent
     assert plan.cost_usd == pytest.approx(plan.n_tokens * 0.02 / 1e6)
     assert plan.text == (
         f"90 texts of memory, about {plan.n_tokens:,} tokens, about ${plan.cost_usd:.4f},"

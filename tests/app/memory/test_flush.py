@@ -31,7 +31,8 @@ from ullage.app.memory.flush import (
 from ullage.app.memory.origins import begin_memory, list_outside_changes, read_origins
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import ModelUse
-from ullage.core.config.settings import Config, FlushSettings, Policy
+from ullage.core.config.memory_settings import FlushSettings
+from ullage.core.config.settings import Config, Policy
 from ullage.core.memory.flush import read_epoch
 from ullage.errors import LogRefused, StorageError
 from ullage.store.files.demo import make_idle

@@ -7,7 +7,8 @@ import pytest
 from secret_samples import SAMPLES
 from ullage.app.memory.get import MAX_CHARS, get_memory, read_place
 from ullage.app.memory.origins import begin_memory
-from ullage.core.config.settings import Config, MemorySettings
+from ullage.core.config.memory_settings import MemorySettings
+from ullage.core.config.settings import Config
 from ullage.core.memory.answer import MAX_LINES
 from ullage.core.memory.quoted import cite_lines
 from ullage.errors import Refused, Unreadable

@@ -18,7 +18,8 @@ from ullage.app.memory import open_memory as module
 from ullage.app.memory.open_memories import open_memory
 from ullage.app.memory.open_memory import BEHIND, BUSY, IN_PART, REBUILT, OpenMemory
 from ullage.app.memory.search import EMPTY, search_memory
-from ullage.core.config.settings import Config, EmbeddingSettings, MemorySettings
+from ullage.core.config.memory_settings import EmbeddingSettings, MemorySettings
+from ullage.core.config.settings import Config
 from ullage.core.memory.answer import MemoryAnswer
 from ullage.errors import Refused
 from ullage.store.memory import index_file, pages
@@ -283,7 +284,7 @@ def test_many_changes_are_taken_in_beside_and_searches_go_on(
         assert ask(memory, LEDGERS).note is None
         for n in range(9):
             place.write(f"docs/page{n}.md", QUEUE.encode())
-        memory.look_again()
+        monkeypatch.setattr(module, "LOOK_ANYWAY_S", 0.0)
         answer = ask(memory, LEDGERS)
         assert (places_of(answer), answer.note) == (["MEMORY.md:3"], BEHIND)
         soon(lambda: len(ask(memory, INVOICES).results) > 0)
@@ -300,7 +301,7 @@ def test_damage_that_is_met_beside_is_mended_as_well(
             connection.execute("CREATE TRIGGER t BEFORE INSERT ON chunk BEGIN SELECT gone(); END")
         for n in range(9):
             place.write(f"docs/page{n}.md", QUEUE.encode())
-        memory.look_again()
+        monkeypatch.setattr(module, "LOOK_ANYWAY_S", 0.0)
         notes: list[str | None] = []
         soon(lambda: notes.append(ask(memory, INVOICES).note) or notes[-1] is None)
         assert sum(note is not None and REBUILT in note for note in notes) == 1

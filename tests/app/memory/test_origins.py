@@ -21,7 +21,8 @@ from ullage.app.memory.origins import (
     record_lines,
 )
 from ullage.app.memory.search import search_memory
-from ullage.core.config.settings import Config, EmbeddingSettings, Policy
+from ullage.core.config.memory_settings import EmbeddingSettings
+from ullage.core.config.settings import Config, Policy
 from ullage.core.memory.origin import digest_line
 from ullage.errors import ChangedMeanwhile, StorageError, UnknownItem, WriteNotSupported
 from ullage.store.files.places import Places

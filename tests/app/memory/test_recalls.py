@@ -15,7 +15,7 @@ from ullage.app.memory.recalls import (
     record_chosen,
 )
 from ullage.app.memory.search import search_memory
-from ullage.core.config.settings import EmbeddingSettings
+from ullage.core.config.memory_settings import EmbeddingSettings
 from ullage.core.memory.journal import Asker
 from ullage.core.memory.origin import digest_line
 

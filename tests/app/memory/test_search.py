@@ -12,7 +12,7 @@ from running import Place
 from secret_samples import SAMPLES, Sample
 from ullage.app.memory.open_memory import OpenMemory
 from ullage.app.memory.search import EMPTY, NOTHING, search_memory
-from ullage.core.config.settings import EmbeddingSettings
+from ullage.core.config.memory_settings import EmbeddingSettings
 from ullage.core.memory.answer import MAX_LIMIT, MAX_QUERY_CHARS, MemoryAnswer, MemoryHit, Scope
 from ullage.core.memory.chunks import chunk_digest
 from ullage.core.memory.journal import Asker, Recall

@@ -9,7 +9,8 @@ import pytest
 from secret_samples import SAMPLES
 from ullage.app.memory.origins import list_outside_changes, read_origins
 from ullage.app.memory.store import MAX_CHARS, By, StoredItem, store_memory
-from ullage.core.config.settings import Config, MemorySettings, Policy
+from ullage.core.config.memory_settings import MemorySettings
+from ullage.core.config.settings import Config, Policy
 from ullage.core.memory.inbox import InboxItem, read_items
 from ullage.core.memory.journal import Kind, Stored
 from ullage.core.memory.quoted import fence_memory

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factories import assistant, context_of, numbered, tool_result, user
-from ullage.core.config.settings import FlushSettings, Policy
+from ullage.core.config.memory_settings import FlushSettings
+from ullage.core.config.settings import Policy
 from ullage.core.memory.flush import (
     Epoch,
     flush_threshold,

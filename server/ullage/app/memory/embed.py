@@ -41,11 +41,6 @@ class EmbedPlan(msgspec.Struct, frozen=True, kw_only=True):
     """None where no price is known, or the model runs on this machine."""
 
     @property
-    def needs_consent(self) -> bool:
-        """Whether memory would go for the first time to where it never went."""
-        return self.space is None and not self.embedder.endpoint.is_local
-
-    @property
     def text(self) -> str:
         """Say in one line what is sent where and what that costs."""
         cost = "" if self.cost_usd is None else f", about ${self.cost_usd:.4f}"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.core.config.settings import EmbeddingSettings
+from ullage.core.config.memory_settings import EmbeddingSettings
 from ullage.store.files.places import Places
 from ullage.store.gauge.models import find_model
 from ullage.store.memory.vectors import VectorSpace, VectorStore, refuse_without_numpy

@@ -13,7 +13,7 @@ import msgspec
 
 from ullage.app.memory.origins import see_memory
 from ullage.app.sessions.secrets import secrets_in
-from ullage.core.config.settings import EmbeddingSettings
+from ullage.core.config.memory_settings import EmbeddingSettings
 from ullage.core.memory.origin import KnownOrigins, Origin
 from ullage.core.memory.vector_weight import VectorHits
 from ullage.errors import IndexDamaged, StateBusy, StorageError
@@ -187,10 +187,6 @@ class OpenMemory:
         with self._lock:
             self._throw_away()
             self._refresh()
-
-    def look_again(self) -> None:
-        """Have the next search look at all files, without waiting for a notice of the system."""
-        self._is_dirty.set()
 
     def open_index(self) -> MemoryIndex:
         """Open the index once more, as another thread or a long reading needs it.

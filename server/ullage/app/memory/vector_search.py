@@ -10,7 +10,7 @@ import msgspec
 
 from ullage.app.memory.embedder import Embedder, find_embedder, open_vectors
 from ullage.app.sessions.secrets import secrets_in
-from ullage.core.config.settings import EmbeddingSettings
+from ullage.core.config.memory_settings import EmbeddingSettings
 from ullage.core.memory.vector_weight import N_CANDIDATES, VectorHits
 from ullage.errors import EndpointRefused, ModelError, StorageError
 from ullage.store.files.places import Places

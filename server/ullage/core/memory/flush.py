@@ -11,7 +11,8 @@ import re
 
 import msgspec
 
-from ullage.core.config.settings import FlushSettings, Policy
+from ullage.core.config.memory_settings import FlushSettings
+from ullage.core.config.settings import Policy
 from ullage.core.gauge.gauge import ratio_at, reserve_at
 from ullage.core.transcript.context import FLUSH_OPENING, Context
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ullage.core.config.settings import FlushSettings
+from ullage.core.config.memory_settings import FlushSettings
 from ullage.core.memory.flush import strip_silent_words
 from ullage.core.memory.log_text import SECTIONS, LogPoint, read_points
 from ullage.core.summary.grounding import collect_speaker_words, is_forged
