@@ -69,7 +69,7 @@ class FileSeen(msgspec.Struct, frozen=True, kw_only=True, tag="seen", gc=False):
     """Relative to the workspace, with `/`."""
     sha256: str
     at: str
-    how: Literal["first", "pulled", "agent", "accepted"]
+    how: Literal["first", "accepted"]
 
 
 class Begun(msgspec.Struct, frozen=True, kw_only=True, tag="begun", gc=False):
