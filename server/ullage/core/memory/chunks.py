@@ -20,7 +20,7 @@ MIN_PROSE_CHARS = 80
 """A shorter paragraph is a label of what follows; a page with half as many longer ones as it has
 items is prose. Both by questions on this project's pages (`benchmarks/memory/questions.py`).
 """
-CHUNKER = 4
+CHUNKER = 5
 """Raised with every change of what a chunk is: indexes of another one are built again."""
 _RULE = re.compile(r"[\s|:=*_-]*\Z")
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
@@ -112,12 +112,12 @@ def _list_spans(text: str) -> Iterator[_Span]:
             headings.append((part.level, _read_title(text[part.start : part.end])))
             bare, item = part, None
             continue
-        bare = None
         is_apart = part.is_item or (
             part.kind == "text" and item is not None and part.indent <= item.indent
         )
         max_chars = max_list_chars if is_apart else MAX_CHUNK_CHARS
         for start, end in _cut(text, part):
+            bare = None
             if current is not None:
                 if end - current.start <= max_chars:
                     current.end = end
