@@ -36,9 +36,20 @@ def test_reading_commands_import_nothing_heavy(place, args: tuple[str, ...]) -> 
     assert done.stderr == "imported: []\n"
 
 
-def test_a_command_pays_for_no_other(place) -> None:
-    others = ("ullage.app.sessions.load", "ullage.formats", "sqlite3", "snowballstemmer")
-    done = place.run_process("--version", program=("-c", SCRIPT.format(names=others)))
+@pytest.mark.parametrize(
+    ("args", "others"),
+    [
+        (("--version",), ("msgspec", "ullage.app", "ullage.core", "ullage.formats", "sqlite3")),
+        (
+            ("memory", "search", "parcels"),
+            ("subprocess", "ullage.store.memory.daily_log", "ullage.cli.compact", "ullage.formats"),
+        ),
+    ],
+    ids=["version", "search"],
+)
+def test_a_command_pays_for_no_other(place, args: tuple[str, ...], others: tuple[str, ...]) -> None:
+    (place.cwd / "MEMORY.md").write_text("- Parcels are stored in SQLite\n", "utf-8")
+    done = place.run_process(*args, program=("-c", SCRIPT.format(names=others)))
     assert done.stderr == "imported: []\n"
 
 

@@ -2,52 +2,59 @@
 
 import os
 import sys
+from collections.abc import Iterator, Mapping, MutableMapping
+from importlib import import_module
 from typing import cast
 
 import click
 
-from ullage.cli.checkpoint import checkpoint
-from ullage.cli.compact import autocompact, compact
-from ullage.cli.config import config
-from ullage.cli.context import context
-from ullage.cli.demo import demo
-from ullage.cli.doctor import doctor
-from ullage.cli.install import install, uninstall
-from ullage.cli.memory import memory
-from ullage.cli.output import safe, use_any_encoding
-from ullage.cli.pin import pin
-from ullage.cli.prune import prune
-from ullage.cli.servers import agent, hook, lsp, mcp
-from ullage.cli.sessions import sessions
-from ullage.cli.undo import undo
-from ullage.core.secrets.scan import mask
 from ullage.errors import UllageError
 
-COMMANDS: tuple[click.Command, ...] = (
-    sessions,
-    context,
-    compact,
-    prune,
-    undo,
-    autocompact,
-    pin,
-    checkpoint,
-    memory,
-    config,
-    doctor,
-    demo,
-    install,
-    uninstall,
-    lsp,
-    agent,
-    hook,
-    mcp,
-)
+MODULES = {
+    "agent": "servers",
+    "autocompact": "compact",
+    "checkpoint": "checkpoint",
+    "compact": "compact",
+    "config": "config",
+    "context": "context",
+    "demo": "demo",
+    "doctor": "doctor",
+    "hook": "servers",
+    "install": "install",
+    "lsp": "servers",
+    "mcp": "servers",
+    "memory": "memory",
+    "pin": "pin",
+    "prune": "prune",
+    "sessions": "sessions",
+    "undo": "undo",
+    "uninstall": "install",
+}
+"""Where each command stands, by its name. All of them together take longer to import than most
+take to run, so each is imported when it is asked for.
+"""
 INTERRUPTED = 130
 DEBUG_VARIABLE = "ULLAGE_DEBUG"
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class Commands(Mapping[str, click.Command]):
+    """The commands of `MODULES`."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        module = import_module(f"ullage.cli.{MODULES[name]}")
+        return cast(click.Command, getattr(module, name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(MODULES)
+
+    def __len__(self) -> int:
+        return len(MODULES)
+
+
+@click.group(
+    commands=cast(MutableMapping[str, click.Command], Commands()),  # click adds nothing by itself
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(package_name="ullage")
 def ullage() -> None:
     """See how full a coding agent's context is, and compact it without losing the work.
@@ -58,10 +65,6 @@ def ullage() -> None:
     session, 5 the disk or the state folder does not allow it, 6 the model gave
     no summary.
     """
-
-
-for command in COMMANDS:
-    ullage.add_command(command)
 
 
 def main() -> None:
@@ -86,6 +89,8 @@ def main() -> None:
         if os.environ.get(DEBUG_VARIABLE):
             import traceback
 
+            from ullage.core.secrets.scan import mask
+
             click.echo(mask(traceback.format_exc()), err=True)
         fail(
             f"a fault of Ullage ({type(error).__name__}): please report it;"
@@ -98,5 +103,16 @@ def main() -> None:
 
 
 def fail(message: str, exit_code: int) -> None:
+    from ullage.cli.output import safe
+    from ullage.core.secrets.scan import mask
+
     click.echo(safe(f"ullage: {mask(message)}".replace("\n", " ")), err=True)
     sys.exit(exit_code)
+
+
+def use_any_encoding() -> None:
+    """Print a question mark for what the terminal's encoding lacks, instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")

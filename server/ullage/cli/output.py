@@ -4,7 +4,6 @@ import json
 import math
 import os
 import re
-import sys
 from typing import cast
 
 import click
@@ -56,11 +55,3 @@ def n_columns(maximum: int = MAX_COLUMNS) -> int:
     except (OSError, ValueError):
         n_columns = DEFAULT_COLUMNS
     return min(maximum, max(MIN_COLUMNS, n_columns))
-
-
-def use_any_encoding() -> None:
-    """Print a question mark for what the terminal's encoding lacks, instead of failing."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="replace")
