@@ -10,7 +10,8 @@ from ullage.app.documents.check import Surroundings
 from ullage.app.documents.instruction_size import length_text, sent_text
 from ullage.app.documents.kind import INSTRUCTION_NAMES
 from ullage.errors import Unreadable
-from ullage.store.memory.daily_log import DREAMS, MEMORY, list_logs, read_text
+from ullage.store.memory.daily_log import list_logs, read_text
+from ullage.store.memory.places import DREAMS, MEMORY
 
 MemoryKind: TypeAlias = Literal["memory", "log", "instructions"]
 

@@ -18,7 +18,6 @@ from ullage.core.memory.origin import KnownOrigins, Origin
 from ullage.core.memory.vector_weight import VectorHits
 from ullage.errors import IndexDamaged, StateBusy, StorageError
 from ullage.store.files.places import Places
-from ullage.store.memory.daily_log import FOLDER, MEMORY
 from ullage.store.memory.index import IndexedChunk, MemoryIndex, SourceFile
 from ullage.store.memory.journal import OriginReader
 from ullage.store.memory.pages import (
@@ -28,7 +27,7 @@ from ullage.store.memory.pages import (
     list_pages,
     read_page,
 )
-from ullage.store.memory.places import memory_folder
+from ullage.store.memory.places import FOLDER, MEMORY, memory_folder
 from ullage.store.memory.seen import NAME as SEEN
 
 if TYPE_CHECKING:

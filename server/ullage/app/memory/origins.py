@@ -5,7 +5,7 @@ holds; what we and a watched agent write is known. Any other change is a finding
 accepts it (docs/design/memory.md, "Changes from outside").
 """
 
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -14,15 +14,12 @@ import msgspec
 from ullage.app.config.load import refuse_read_only
 from ullage.app.sessions.secrets import secrets_in
 from ullage.core.config.settings import Config
-from ullage.core.memory.agent_writes import list_agent_lines
 from ullage.core.memory.journal import Begun, Event, FileSeen, Journal, LinesWritten
 from ullage.core.memory.origin import KnownOrigins, Origin, is_more_trusted, list_line_digests
 from ullage.core.secrets.scan import mask
-from ullage.core.transcript.context import ContextItem
 from ullage.errors import ChangedMeanwhile, StorageError, UnknownItem
 from ullage.store.files.places import Places
 from ullage.store.memory.journal import OriginReader, append_events, hold_journal, read_journal
-from ullage.store.memory.pulled import read_committed
 from ullage.store.memory.seen import (
     MemoryFile,
     keep_seen_texts,
@@ -191,19 +188,6 @@ def record_lines(
             append_events(path, events)
 
 
-def note_agent_writes(
-    items: Sequence[ContextItem], session_key: str, workspace: Path, places: Places
-) -> None:
-    """Note what an agent wrote into memory itself, by the messages of its session.
-
-    Raises:
-        StorageError: the journal cannot be read, or the state folder does not take it.
-    """
-    if lines := list_agent_lines(items, str(workspace)):
-        begin_memory(workspace, places)
-        record_lines(lines, session_key, workspace, places)
-
-
 def begin_memory(workspace: Path, places: Places) -> None:
     """Take what a folder holds for seen before we write there, where that was not done yet.
 
@@ -242,6 +226,11 @@ def _note_pulled(
 ) -> list[str]:
     """Note the lines of some files that nobody knows and the commit that is checked out has."""
     suspects = [file.path for file in files if _list_unknown(file.text, known)]
+    if not suspects:
+        return []
+    # Git is seldom asked, and what starts a process takes 4 ms to import.
+    from ullage.store.memory.pulled import read_committed
+
     committed = read_committed(workspace, suspects, places).values()
     pulled = _list_unknown("\n".join(committed), known)
     if pulled and places.keeps_caches:

@@ -18,11 +18,10 @@ from ullage.core.text.prose import plural
 from ullage.errors import StorageError
 from ullage.formats.json_line import iso_ms
 from ullage.store.files.places import Places
-from ullage.store.memory.daily_log import DREAMS
 from ullage.store.memory.index import MemoryIndex
 from ullage.store.memory.journal import read_journal
 from ullage.store.memory.pages import read_page
-from ullage.store.memory.places import memory_folder
+from ullage.store.memory.places import DREAMS, memory_folder
 
 
 class IndexStatus(msgspec.Struct, frozen=True, kw_only=True):

@@ -27,9 +27,10 @@ from ullage.core.text.quoting import quote_as_data
 from ullage.core.transcript.recalled import MEMORY_TAG
 from ullage.errors import Refused
 from ullage.store.files.places import Places
-from ullage.store.memory.daily_log import DREAMS, FOLDER, append_text
+from ullage.store.memory.daily_log import append_text
 from ullage.store.memory.journal import record_events
 from ullage.store.memory.pages import read_page
+from ullage.store.memory.places import DREAMS, FOLDER
 from ullage.store.memory.seen import read_memory_files
 
 MAX_CHARS = log_text.MAX_POINT_CHARS

@@ -9,8 +9,8 @@ import logging
 
 from ullage.app.checkpoint.capture import capture
 from ullage.app.checkpoint.write import EDITOR, is_due, write_checkpoint
+from ullage.app.memory.agent_writes import note_agent_writes
 from ullage.app.memory.flush import workspace_of
-from ullage.app.memory.origins import note_agent_writes
 from ullage.app.sessions.follow import new_events
 from ullage.core.checkpoint.captured import ToolEvent
 from ullage.errors import UllageError

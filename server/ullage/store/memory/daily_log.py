@@ -22,11 +22,9 @@ from ullage.store.change.own_bytes import blank
 from ullage.store.change.session_lock import path_digest, session_lock
 from ullage.store.files.atomic import remove_quietly, replace_file, sync_folder
 from ullage.store.files.places import Places
+from ullage.store.memory.places import FOLDER, MEMORY
 from ullage.store.transcript.reader import read_at, read_bounded
 
-FOLDER = "memory"
-MEMORY = "MEMORY.md"
-DREAMS = "DREAMS.md"
 MAX_READ_BYTES = 1024 * 1024
 """How much of a log's end is read, or of a memory file's beginning; chosen: 20 times the size
 that calls for consolidation.

@@ -15,8 +15,8 @@ from pathspec import GitIgnoreSpec
 from ullage.core.memory.origin import is_memory_path
 from ullage.core.text.gitignore import ignore_spec, is_ignored
 from ullage.store.files.text_files import is_unicode, read_plain_file, read_text_file
-from ullage.store.memory.daily_log import DREAMS, FOLDER
 from ullage.store.memory.index import SourceFile
+from ullage.store.memory.places import DREAMS, FOLDER
 from ullage.store.memory.seen import MAX_FILES
 
 MAX_ENTRIES = 500_000

@@ -1,8 +1,12 @@
-"""Where what is derived from a workspace's memory, and the journal beside it, are kept."""
+"""Where memory stands in a workspace, and what is derived from it in our state."""
 
 from pathlib import Path
 
 from ullage.store.files.places import Places, folder_name
+
+FOLDER = "memory"
+MEMORY = "MEMORY.md"
+DREAMS = "DREAMS.md"
 
 
 def memory_folder(workspace: Path, places: Places) -> Path:

@@ -13,8 +13,7 @@ from ullage.core.memory.origin import is_memory_path
 from ullage.store.files.places import Places
 from ullage.store.files.state_file import read_state, replace_state
 from ullage.store.files.text_files import is_unicode, read_plain_file
-from ullage.store.memory.daily_log import FOLDER, MEMORY
-from ullage.store.memory.places import memory_folder
+from ullage.store.memory.places import FOLDER, MEMORY, memory_folder
 
 NAME = "seen.json"
 MAX_FILE_BYTES = 16 * 1024 * 1024
