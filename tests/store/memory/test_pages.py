@@ -12,6 +12,7 @@ from ullage.store.memory.index import SourceFile
 from ullage.store.memory.pages import (
     MAX_PAGE_BYTES,
     find_page,
+    list_logs,
     list_memory_names,
     list_pages,
     read_page,
@@ -35,13 +36,13 @@ def write(workspace: Path, path: str, text: str = "text") -> Path:
 
 
 def listed(workspace: Path, state: Path | None = None) -> set[str]:
-    return set(list_pages(workspace, state or workspace.parent / "state").files)
+    return list_pages(workspace, state or workspace.parent / "state", {}).paths
 
 
 def look(workspace: Path, path: str) -> SourceFile:
     found = find_page(workspace, path)
     assert found is not None
-    assert list_pages(workspace, workspace.parent / "state").files[path] == found
+    assert found in list_pages(workspace, workspace.parent / "state", {}).changed
     return found
 
 
@@ -106,7 +107,7 @@ def test_what_git_ignores_is_left_out_but_for_memory(
 
 
 def folders(workspace: Path) -> tuple[Path, ...]:
-    return list_pages(workspace, workspace.parent / "state").folders
+    return list_pages(workspace, workspace.parent / "state", {}).folders
 
 
 def test_our_own_state_is_no_memory_by_whatever_path_it_is_named(workspace: Path) -> None:
@@ -184,13 +185,13 @@ def test_what_cannot_be_looked_into_is_passed_over(workspace: Path) -> None:
 def test_more_than_is_looked_at_is_told(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for n in range(6):
         write(workspace, f"d{n}/a.md")
-    assert list_pages(workspace, workspace.parent).is_complete
+    assert list_pages(workspace, workspace.parent, {}).is_complete
     for limit, few in (("MAX_FILES", 3), ("MAX_ENTRIES", 8)):
         with monkeypatch.context() as patch:
             patch.setattr(pages, limit, few)
-            found = list_pages(workspace, workspace.parent)
+            found = list_pages(workspace, workspace.parent, {})
             assert not found.is_complete
-            assert 0 < len(found.files) < 6
+            assert 0 < len(found.paths) < 6
 
 
 def test_a_page_knows_its_day_and_whether_it_is_memory(workspace: Path) -> None:
@@ -229,6 +230,34 @@ def test_a_page_that_may_change_again_unseen_has_no_time(
     assert look(workspace, "a.md").changed_ns == -1
     monkeypatch.setattr(pages, "UNSETTLED_NS", -(10**18))
     assert look(workspace, "a.md").changed_ns > 0
+
+
+def test_what_is_known_as_it_is_did_not_change(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(workspace, "a.md")
+    write(workspace, "memory/b.md")
+
+    def list_changed(known: dict[str, tuple[int, int]]) -> set[str]:
+        found = list_pages(workspace, workspace.parent / "state", known)
+        assert found.paths == {"a.md", "memory/b.md"}
+        return {page.path for page in found.changed}
+
+    monkeypatch.setattr(pages, "UNSETTLED_NS", -(10**18))
+    first = list_pages(workspace, workspace.parent / "state", {}).changed
+    known = {page.path: (page.size, page.changed_ns) for page in first}
+    assert list_changed(known) == set()
+    for other in ((5, known["a.md"][1]), (4, known["a.md"][1] + 1), (4, -1)):
+        assert list_changed(known | {"a.md": other}) == {"a.md"}
+    monkeypatch.setattr(pages, "UNSETTLED_NS", 10**18)
+    assert list_changed(known) == {"a.md", "memory/b.md"}
+
+
+def test_the_last_logs_are_listed() -> None:
+    paths = {"memory/2026-11-21.md", "memory/old/2026-11-22.md", "memory/2026-11-20.md", "z.md"}
+    paths |= {"memory/notes.md", "2026-11-30.md"}
+    assert list_logs(paths, 2) == ["memory/2026-11-21.md", "memory/old/2026-11-22.md"]
+    assert list_logs({"memory/notes.md"}, 2) == []
 
 
 @is_posix
@@ -272,20 +301,20 @@ def test_a_page_is_read_as_text_whatever_its_bytes(workspace: Path, data: bytes,
 def test_a_page_that_is_gone_is_none(workspace: Path) -> None:
     assert find_page(workspace, "a.md") is None
     assert read_page(workspace, "a.md") is None
-    assert list_pages(workspace / "nowhere", workspace).files == {}
+    assert list_pages(workspace / "nowhere", workspace, {}).paths == set()
 
 
 def test_of_a_home_folder_memory_alone_is_searched(workspace: Path) -> None:
     for path in ("MEMORY.md", "notes.md", "memory/a.md", "project/b.md", "project/memory/c.md"):
         (workspace / path).parent.mkdir(parents=True, exist_ok=True)
         (workspace / path).write_text("- x\n", "utf-8")
-    found = list_pages(workspace, workspace.parent / "state", is_project=False)
-    assert set(found.files) == {"MEMORY.md", "memory/a.md"}
+    found = list_pages(workspace, workspace.parent / "state", {}, is_project=False)
+    assert found.paths == {"MEMORY.md", "memory/a.md"}
     assert find_page(workspace, "notes.md", is_project=False) is None
     assert find_page(workspace, "memory/a.md", is_project=False) is not None
 
 
 def test_a_page_that_is_too_long_is_left_out(workspace: Path) -> None:
     (workspace / "long.md").write_bytes(b"x" * (MAX_PAGE_BYTES + 1))
-    assert list_pages(workspace, workspace.parent / "state").files == {}
+    assert listed(workspace) == set()
     assert find_page(workspace, "long.md") is None

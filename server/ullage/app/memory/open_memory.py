@@ -23,6 +23,7 @@ from ullage.store.memory.journal import OriginReader
 from ullage.store.memory.pages import (
     SUFFIXES,
     find_page,
+    list_logs,
     list_memory_names,
     list_pages,
     read_page,
@@ -248,7 +249,10 @@ class OpenMemory:
     def _look_at_all(self) -> None:
         self._is_dirty.clear()
         self._looked_at = time.monotonic()
-        pages = list_pages(self.workspace, self.places.state_folder, is_project=self._is_project)
+        known = self._index.list_files()
+        pages = list_pages(
+            self.workspace, self.places.state_folder, known, is_project=self._is_project
+        )
         self._is_complete = pages.is_complete
         if self._watch is not None:
             self._watch.watch(pages.folders if len(pages.folders) <= MAX_WATCHED else ())
@@ -256,17 +260,12 @@ class OpenMemory:
                 # What changed in a folder before it was watched, nobody tells.
                 self._is_dirty.set()
         self._folders = frozenset(pages.folders)
-        known = self._index.list_files()
-        changed = [
-            page
-            for page in pages.files.values()
-            if page.changed_ns < 0 or known.get(page.path) != (page.size, page.changed_ns)
-        ]
-        self._learn(changed)
-        self._paths = set(pages.files)
-        logs = sorted(path for path, page in pages.files.items() if page.is_log and page.is_memory)
-        self._hot = {path: _look(self.workspace / path) for path in (MEMORY, FOLDER, *logs[-2:])}
-        self._update(changed, [path for path in known if path not in pages.files])
+        self._learn(pages.changed)
+        self._paths = pages.paths
+        if self._watch is not None:
+            hot = (MEMORY, FOLDER, *list_logs(pages.paths, 2))
+            self._hot = {path: _look(self.workspace / path) for path in hot}
+        self._update(pages.changed, [path for path in known if path not in pages.paths])
 
     def _look_at_changed(self) -> None:
         """Look at the files of which there are notices, and at those written most often.

@@ -5,12 +5,14 @@ import re
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
-from pathspec import GitIgnoreSpec
 
 from ullage.core.memory.origin import is_memory_path
 from ullage.core.text.gitignore import ignore_spec, is_ignored
@@ -18,6 +20,9 @@ from ullage.store.files.text_files import is_unicode, read_plain_file, read_text
 from ullage.store.memory.index import SourceFile
 from ullage.store.memory.places import DREAMS, FOLDER
 from ullage.store.memory.seen import MAX_FILES
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 MAX_ENTRIES = 500_000
 """Files and folders that are looked at (chosen: some seconds)."""
@@ -36,24 +41,46 @@ _DAY = re.compile(r"(?:.*/)?(\d{4}-\d\d-\d\d)[^/]*\Z")
 class Pages(msgspec.Struct, frozen=True, kw_only=True):
     """What a look at a workspace found."""
 
-    files: dict[str, SourceFile]
-    """By their paths, relative to the workspace."""
+    paths: set[str]
+    """Of all files, relative to the workspace."""
+    changed: list[SourceFile]
+    """Those that are not as they were known."""
     folders: tuple[Path, ...]
     """Those that were looked into."""
     is_complete: bool
     """False where there is more than is looked at."""
 
 
-def list_pages(workspace: Path, state_folder: Path, *, is_project: bool = True) -> Pages:
+def list_pages(
+    workspace: Path,
+    state_folder: Path,
+    known: Mapping[str, tuple[int, int]],
+    *,
+    is_project: bool = True,
+) -> Pages:
     """List the Markdown files of a workspace, through no link.
 
+    `known` has size and `changed_ns` of files by their paths, as `MemoryIndex.list_files` does.
     Of a folder that is no project, such as a home folder, `MEMORY.md` and `memory/` alone count.
     Left out are the inbox, hidden folders, folders of dependencies, what a `.gitignore` of the
     workspace keeps out (but for `memory/`), and Ullage's own state.
     """
-    look = _Look(workspace, state_folder, is_project=is_project)
-    files = {file.path: file for file in look.list_files()}
-    return Pages(files=files, folders=tuple(look.folders), is_complete=not look.is_over)
+    look = _Look(workspace, state_folder, known, is_project=is_project)
+    look.list_files()
+    return Pages(
+        paths=look.paths,
+        changed=look.changed,
+        folders=tuple(look.folders),
+        is_complete=not look.is_over,
+    )
+
+
+def list_logs(paths: Iterable[str], limit: int) -> list[str]:
+    """List the paths of the last daily logs of memory, in the order of paths."""
+    logs = (
+        path for path in sorted(paths, reverse=True) if is_memory_path(path) and _read_day(path)
+    )
+    return [*islice(logs, limit)][::-1]
 
 
 def list_memory_names(workspace: Path) -> list[str]:
@@ -69,8 +96,9 @@ def find_page(workspace: Path, path: str, *, is_project: bool = True) -> SourceF
     """Look at one page by its path; None where it is no file, or none that is searched."""
     if not is_project and not is_memory_path(path):
         return None
-    ignored = ignore_spec("") if is_memory_path(path) else _read_ignored(workspace)
-    if not _is_page(path, ignored):
+    if not is_unicode(path):
+        return None
+    if not is_memory_path(path) and not _is_page(path, _read_ignored(workspace)):
         return None
     try:
         status = (workspace / path).lstat()
@@ -78,7 +106,8 @@ def find_page(workspace: Path, path: str, *, is_project: bool = True) -> SourceF
         return None
     if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_PAGE_BYTES:
         return None
-    return _describe(path, status, time.time_ns() - UNSETTLED_NS)
+    changed_ns = _read_changed_ns(status)
+    return _describe(path, status, changed_ns if changed_ns < _settled_ns() else -1)
 
 
 def read_page(workspace: Path, path: str) -> str | None:
@@ -87,15 +116,25 @@ def read_page(workspace: Path, path: str) -> str | None:
     return None if data is None else data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
 
 
-def _describe(path: str, status: os.stat_result, settled_ns: int) -> SourceFile:
+def _settled_ns() -> int:
+    return time.time_ns() - UNSETTLED_NS
+
+
+def _read_changed_ns(status: os.stat_result) -> int:
+    """Give when a file was changed.
+
+    Who puts another file in its place may keep its time and its size, but not the time of the
+    change; Windows has none.
+    """
+    return status.st_mtime_ns if sys.platform == "win32" else status.st_ctime_ns
+
+
+def _describe(path: str, status: os.stat_result, changed_ns: int) -> SourceFile:
     named = _read_day(path)
-    # Who puts another file in its place may keep its time and its size, but not the time of the
-    # change; Windows has none.
-    changed_ns = status.st_mtime_ns if sys.platform == "win32" else status.st_ctime_ns
     return SourceFile(
         path=path,
         size=status.st_size,
-        changed_ns=changed_ns if changed_ns < settled_ns else -1,
+        changed_ns=changed_ns,
         day=named or _read_written_day(status),
         is_memory=is_memory_path(path),
         is_log=named is not None,
@@ -116,73 +155,90 @@ def _read_written_day(status: os.stat_result) -> str:
     return f"{written:%Y-%m-%d}"
 
 
-def _read_ignored(workspace: Path) -> GitIgnoreSpec:
-    return ignore_spec(read_text_file(workspace / ".gitignore") or "")
+def _read_ignored(workspace: Path) -> "GitIgnoreSpec | None":
+    rules = read_text_file(workspace / ".gitignore")
+    return ignore_spec(rules) if rules else None
 
 
-def _is_page(path: str, ignored: GitIgnoreSpec) -> bool:
-    """Tell whether a file of a folder that is looked into is searched, by its path."""
-    if path == DREAMS or not is_unicode(path):
-        return False
-    return is_memory_path(path) or not ignored.match_file(path)
+def _is_page(path: str, ignored: "GitIgnoreSpec | None") -> bool:
+    """Tell whether a file beside memory is searched, of a folder that is looked into."""
+    return path != DREAMS and (ignored is None or not ignored.match_file(path))
 
 
 class _Look:
-    def __init__(self, workspace: Path, state_folder: Path, *, is_project: bool) -> None:
+    def __init__(
+        self,
+        workspace: Path,
+        state_folder: Path,
+        known: Mapping[str, tuple[int, int]],
+        *,
+        is_project: bool,
+    ) -> None:
         self._is_project = is_project
         self._workspace = workspace
         self._state_folder = os.path.realpath(state_folder)
-        self._ignored = _read_ignored(workspace)
-        self._settled_ns = time.time_ns() - UNSETTLED_NS
-        self._n_entries = self._n_files = 0
+        self._known = known
+        self._settled_ns = _settled_ns()
+        self._n_entries = 0
+        self.paths: set[str] = set()
+        self.changed: list[SourceFile] = []
         self.folders: list[Path] = []
         self.is_over = False
 
-    def list_files(self) -> Iterator[SourceFile]:
+    @cached_property
+    def _ignored(self) -> "GitIgnoreSpec | None":
+        return _read_ignored(self._workspace)
+
+    def list_files(self) -> None:
         """List the files, folder by folder."""
         # Each is named by its path with a `/` at its end.
         waiting = [""]
         while waiting and not self.is_over:
             prefix = waiting.pop()
             inner: list[str] = []
-            yield from self._list_folder(prefix, inner)
+            self._list_folder(prefix, inner)
             waiting += sorted(inner, reverse=True)
 
-    def _list_folder(self, prefix: str, inner: list[str]) -> Iterator[SourceFile]:
+    def _list_folder(self, prefix: str, inner: list[str]) -> None:
         folder = self._workspace / prefix
         self.folders.append(folder)
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:
                     self._n_entries += 1
-                    if self._n_entries > MAX_ENTRIES or self._n_files >= MAX_FILES:
+                    if self._n_entries > MAX_ENTRIES or len(self.paths) >= MAX_FILES:
                         self.is_over = True
                         return
                     if entry.name.endswith(SUFFIXES):
-                        file = self._measure(entry, prefix + entry.name)
-                        if file is not None:
-                            self._n_files += 1
-                            yield file
+                        self._look_at_file(entry, prefix + entry.name)
                     elif entry.is_dir(follow_symlinks=False) and self._is_own(entry, prefix):
                         inner.append(f"{prefix}{entry.name}/")
         except OSError:
             return
 
-    def _measure(self, entry: os.DirEntry[str], path: str) -> SourceFile | None:
-        if not entry.is_file(follow_symlinks=False) or not _is_page(path, self._ignored):
-            return None
-        if not self._is_project and not is_memory_path(path):
-            return None
+    def _look_at_file(self, entry: os.DirEntry[str], path: str) -> None:
+        """Note a file that is searched. Most are as they were: this is half of a search's time."""
+        if not entry.is_file(follow_symlinks=False) or not is_unicode(path):
+            return
+        if not is_memory_path(path) and not (self._is_project and _is_page(path, self._ignored)):
+            return
         try:
             status = entry.stat(follow_symlinks=False)
         except OSError:
-            return None
-        if status.st_size > MAX_PAGE_BYTES:
-            return None
-        return _describe(path, status, self._settled_ns)
+            return
+        size, changed_ns = status.st_size, _read_changed_ns(status)
+        if size > MAX_PAGE_BYTES:
+            return
+        self.paths.add(path)
+        if changed_ns >= self._settled_ns:
+            changed_ns = -1
+        if changed_ns < 0 or self._known.get(path) != (size, changed_ns):
+            self.changed.append(_describe(path, status, changed_ns))
 
     def _is_own(self, entry: os.DirEntry[str], prefix: str) -> bool:
-        if not self._is_project and not is_memory_path(f"{prefix}{entry.name}/x.md"):
+        path = prefix + entry.name
+        is_memory = is_memory_path(f"{path}/x.md")
+        if not self._is_project and not is_memory:
             return False
         if entry.name.startswith(".") or entry.name in _FOREIGN or not is_unicode(entry.name):
             return False
@@ -191,5 +247,4 @@ class _Look:
             return False
         if entry.path == self._state_folder or Path(entry.path, "pyvenv.cfg").exists():
             return False
-        path = prefix + entry.name
-        return is_memory_path(f"{path}/x.md") or not is_ignored(f"{path}/", self._ignored)
+        return is_memory or self._ignored is None or not is_ignored(f"{path}/", self._ignored)
