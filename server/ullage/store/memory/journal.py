@@ -205,12 +205,13 @@ def _fold(path: Path) -> None:
 
 def _read_lines(data: bytes) -> tuple[list[Event], list[bytes]]:
     """Give the events, and the lines that are none."""
-    *lines, _ = data.split(b"\n")
-    whole = [line for line in lines if line and not line.endswith(_LEFT) and not _HEAD.match(line)]
+    head = _HEAD.match(data)
     try:
-        return [*map(_DECODER.decode, whole)], []
+        return _DECODER.decode_lines(data[head.end() if head else 0 : data.rfind(b"\n") + 1]), []
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         pass
+    *lines, _ = data.split(b"\n")
+    whole = [line for line in lines if line and not line.endswith(_LEFT) and not _HEAD.match(line)]
     events: list[Event] = []
     damaged: list[bytes] = []
     for line in whole:
