@@ -5,13 +5,13 @@ Texts and questions go through the same reading, so that what is asked meets wha
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Protocol, cast
 
 import msgspec
-from snowballstemmer import stemmer  # pyright: ignore[reportUnknownVariableType] (no types)
+from Stemmer import Stemmer  # pyright: ignore[reportUnknownVariableType] (no types)
 
 from ullage.data.packaged import read_packaged
 
@@ -128,14 +128,11 @@ def _identifier_of(piece: str) -> str | None:
 
 
 def _stem(word: str) -> str:
-    return _stemmer()(word) if word.isascii() else word
-
-
-@cache
-def _stemmer() -> Callable[[str], str]:
-    # The package has no types.
-    english = cast(_Stemmer, stemmer("english"))
-    return english.stemWord
+    if not word.isascii():
+        return word
+    # One stemmer is for one thread; to make it is as cheap as to call it.
+    english = cast(_Stemmer, Stemmer("english", 0))
+    return english.stemWord(word)
 
 
 class _Stemmer(Protocol):
