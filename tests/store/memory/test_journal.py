@@ -23,6 +23,7 @@ from ullage.core.memory.journal import (
 from ullage.errors import StateUnwritable, StorageError
 from ullage.store.files.places import Places
 from ullage.store.memory.journal import (
+    OriginReader,
     hold_journal,
     journal_path,
     read_journal,
@@ -105,8 +106,40 @@ def test_a_newer_versions_journal_is_left_alone(
     assert journal.problem is not None
     assert "newer version" in journal.problem
     with pytest.raises(StorageError, match="newer version"):
+        OriginReader(tmp_path, places).read()
+    with pytest.raises(StorageError, match="newer version"):
         record_recall(recall(0, "c1"), tmp_path, places)
     assert path.read_bytes() == newer
+
+
+def test_origins_are_those_of_the_journal_whatever_became_of_it(
+    tmp_path: Path, places: Places, path: Path
+) -> None:
+    reader = OriginReader(tmp_path, places)
+
+    def read() -> set[str]:
+        origins = reader.read()
+        assert origins == read_journal(tmp_path, places).read_origins()
+        return set(origins.lines)
+
+    assert read() == set()
+    record_events((LINES, SEEN), tmp_path, places)
+    first = path.read_bytes()
+    assert read() == {"d1", "d2"}
+    with path.open("ab") as file:
+        file.write(b'{"type":"lines","origin":"us')
+    assert read() == {"d1", "d2"}
+    more = LinesWritten(origin="file", session="", at=AT, lines=("d2", "d3"))
+    record_events((more, STORED, Begun(at=AT)), tmp_path, places)
+    assert read() == {"d1", "d2", "d3"}
+    path.write_bytes(first.replace(b"d1", b"d4"))  # shorter, with the same head
+    assert read() == {"d4", "d2"}
+    path.write_bytes(first.replace(b'"folded":0', b'"folded":9').replace(b"d1", b"d5") * 2)
+    assert read() == {"d5", "d2"}
+    path.write_bytes(first.partition(b"\n")[2])  # without a head
+    assert read() == {"d1", "d2"}
+    path.unlink()
+    assert read() == set()
 
 
 def test_a_journal_that_cannot_be_read_is_a_problem(

@@ -31,6 +31,8 @@ _LEFT = b"\x18"
 """CAN ends a line that was not written to its end: JSON holds no such byte."""
 _HEAD = re.compile(rb'^\{"type":"journal","version":(\d{1,9}),"folded":(\d{1,15})\}$', re.MULTILINE)
 _HEAD_BYTES = 512
+_ORIGINS = (b'{"type":"lines"', b'{"type":"begun"')
+"""How lines begin that tell of origins; most are of files that were seen."""
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _ENCODER = msgspec.json.Encoder()
 _DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
@@ -82,7 +84,7 @@ class OriginReader:
         self._known = KnownOrigins(lines={}, is_begun=False)
         self._head = b""
         self._end = 0
-        """Behind the last line that was read."""
+        """Behind the last line that was read; 0 too where a journal has no head."""
 
     def read(self) -> KnownOrigins:
         """Give what is known by now.
@@ -95,23 +97,28 @@ class OriginReader:
             with path.open("rb") as file:
                 head = _HEAD.search(file.read(_HEAD_BYTES))
                 is_same = head is not None and head[0] == self._head
-                if is_same and file.seek(0, os.SEEK_END) >= self._end:
-                    file.seek(self._end)
-                    added = file.read()
-                    events, _ = _read_lines(added)
-                    self._known = add_origins(self._known, events)
-                    self._end += added.rfind(b"\n") + 1
-                    return self._known
+                if not is_same or file.seek(0, os.SEEK_END) < self._end:
+                    self._forget()
+                file.seek(self._end)
+                added = file.read()
         except (FileNotFoundError, NotADirectoryError):
-            head = None
+            self._forget()
+            return self._known
         except OSError as error:
             raise unwritable(path, error) from None
-        journal = read_journal(self._workspace, self._places)
-        if journal.problem is not None and not journal.n_damaged:
-            raise StorageError(journal.problem)
-        self._known = journal.read_origins()
-        self._head, self._end = (b"", 0) if head is None else (head[0], journal.size_bytes)
+        if head is not None:
+            if int(head[1]) > VERSION:
+                raise StorageError(_of_newer(path))
+            self._head = head[0]
+            self._end += added.rfind(b"\n") + 1
+        lines = added.split(b"\n")[:-1]
+        told = b"\n".join(line for line in lines if line.startswith(_ORIGINS)) + b"\n"
+        self._known = add_origins(self._known, _read_lines(told)[0])
         return self._known
+
+    def _forget(self) -> None:
+        self._known = KnownOrigins(lines={}, is_begun=False)
+        self._head, self._end = b"", 0
 
 
 def record_recall(event: Event, workspace: Path, places: Places) -> None:
