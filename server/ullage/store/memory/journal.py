@@ -31,8 +31,8 @@ _LEFT = b"\x18"
 """CAN ends a line that was not written to its end: JSON holds no such byte."""
 _HEAD = re.compile(rb'^\{"type":"journal","version":(\d{1,9}),"folded":(\d{1,15})\}$', re.MULTILINE)
 _HEAD_BYTES = 512
-_ORIGINS = (b'{"type":"lines"', b'{"type":"begun"')
-"""How lines begin that tell of origins; most are of files that were seen."""
+_OF_ORIGINS = re.compile(rb'\{"type":"(?:lines|begun)".*\n')
+"""A line that tells of origins; most are of files that were seen."""
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _ENCODER = msgspec.json.Encoder()
 _DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
@@ -94,7 +94,7 @@ class OriginReader:
         """
         path = journal_path(self._workspace, self._places)
         try:
-            with path.open("rb") as file:
+            with path.open("rb", buffering=0) as file:
                 head = _HEAD.search(file.read(_HEAD_BYTES))
                 is_same = head is not None and head[0] == self._head
                 if not is_same or file.seek(0, os.SEEK_END) < self._end:
@@ -111,9 +111,8 @@ class OriginReader:
                 raise StorageError(_of_newer(path))
             self._head = head[0]
             self._end += added.rfind(b"\n") + 1
-        lines = added.split(b"\n")[:-1]
-        told = b"\n".join(line for line in lines if line.startswith(_ORIGINS)) + b"\n"
-        self._known = add_origins(self._known, _read_lines(told)[0])
+        events, _ = _read_lines(b"".join(_OF_ORIGINS.findall(added)))
+        self._known = add_origins(self._known, events)
         return self._known
 
     def _forget(self) -> None:
