@@ -3,9 +3,29 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from watchdog.events import FileSystemEvent, FileSystemEventHandler
+from watchdog.events import (
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirModifiedEvent,
+    DirMovedEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
+)
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver, ObservedWatch
+
+_CHANGES: list[type[FileSystemEvent]] = [
+    *(FileCreatedEvent, FileModifiedEvent, FileClosedEvent, FileMovedEvent, FileDeletedEvent),
+    *(DirCreatedEvent, DirModifiedEvent, DirMovedEvent, DirDeletedEvent),
+]
+"""What the system is asked to tell: on Linux it would also tell of each file that somebody reads,
+which cost as much as to index it.
+"""
 
 
 class FolderWatch:
@@ -28,7 +48,9 @@ class FolderWatch:
             self._observer.unschedule(self._watches.pop(folder))
         for folder in wanted - set(self._watches):
             try:
-                self._watches[folder] = self._observer.schedule(self._handler, str(folder))
+                self._watches[folder] = self._observer.schedule(
+                    self._handler, str(folder), event_filter=_CHANGES
+                )
             except OSError:
                 continue
 
@@ -42,8 +64,6 @@ class _Handler(FileSystemEventHandler):
         self._on_change = on_change
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        if event.event_type in ("opened", "closed_no_write"):
-            return
         for name in (event.src_path, event.dest_path):
             if name:
                 self._on_change(Path(str(name)))
