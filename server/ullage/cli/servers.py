@@ -4,7 +4,6 @@ import sys
 
 import click
 
-from ullage.agent.hook import run_hook
 from ullage.store.files.places import current_places
 
 
@@ -31,6 +30,8 @@ def hook(agent: str) -> None:
 
     The exit code is always 0: a fault of ours never stops the agent.
     """
+    from ullage.agent.hook import run_hook
+
     run_hook((agent,))
 
 
