@@ -39,7 +39,17 @@ def test_reading_commands_import_nothing_heavy(place, args: tuple[str, ...]) -> 
 @pytest.mark.parametrize(
     ("args", "others"),
     [
-        (("--version",), ("msgspec", "ullage.app", "ullage.core", "ullage.formats", "sqlite3")),
+        (
+            ("--version",),
+            (
+                "msgspec",
+                "importlib.metadata",
+                "ullage.app",
+                "ullage.core",
+                "ullage.formats",
+                "sqlite3",
+            ),
+        ),
         (
             ("memory", "search", "parcels"),
             ("subprocess", "ullage.store.memory.daily_log", "ullage.cli.compact", "ullage.formats"),

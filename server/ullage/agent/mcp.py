@@ -6,13 +6,13 @@ The descriptions are part of every request that the agent makes, so they are sho
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from importlib.metadata import version
 from typing import TypeVar
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 
+from ullage import __version__
 from ullage.agent.json_rpc import RpcError, read_params
 from ullage.agent.memory import get_memory, search_memory, store_memory
 from ullage.agent.memory_protocol import GetMemory, SearchMemory, StoreMemory
@@ -57,7 +57,7 @@ def mcp_server(places: Places) -> MCPServer:
 
     server = MCPServer(
         "ullage",
-        version=version("ullage"),
+        version=__version__,
         log_level="WARNING",
         instructions=INSTRUCTIONS if is_remembering else None,
         lifespan=until_the_end,

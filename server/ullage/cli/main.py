@@ -8,6 +8,7 @@ from typing import cast
 
 import click
 
+from ullage import __version__
 from ullage.errors import UllageError
 
 MODULES = {
@@ -55,7 +56,7 @@ class Commands(Mapping[str, click.Command]):
     commands=cast(MutableMapping[str, click.Command], Commands()),  # click adds nothing by itself
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(package_name="ullage")
+@click.version_option(__version__)
 def ullage() -> None:
     """See how full a coding agent's context is, and compact it without losing the work.
 

@@ -4,11 +4,11 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from importlib.metadata import version
 from typing import BinaryIO, ParamSpec, cast
 
 from lsprotocol import types
 
+from ullage import __version__
 from ullage.app.documents.check import Check
 from ullage.app.documents.checkpoint_check import check_checkpoint_file, check_config_file
 from ullage.app.documents.instructions import check_instructions, check_memory
@@ -126,7 +126,7 @@ CHECKS: dict[DocumentKind, Check] = {
 
 def make_server(places: Places) -> UllageServer:
     """Make a server with every feature registered."""
-    server = UllageServer("ullage", version("ullage"), places, REACTIONS, CHECKS)
+    server = UllageServer("ullage", __version__, places, REACTIONS, CHECKS)
     for method, handler, options in FEATURES:
         _register(server, method, handler, options)
     for method in REQUESTS:

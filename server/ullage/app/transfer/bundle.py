@@ -1,13 +1,13 @@
 """A session as a bundle, and a new session from one: what is in it is data, never a path."""
 
 import hashlib
-from importlib.metadata import version
 from pathlib import Path
 from typing import cast
 from uuid import uuid4
 
 import msgspec
 
+from ullage import __version__
 from ullage.app.change.make import now_text, way_on_lines
 from ullage.app.change.restore import write_session
 from ullage.app.checkpoint.write import build_checkpoint
@@ -106,7 +106,7 @@ def plan_export(loaded: Loaded, out: Path, places: Places, *, is_redacted: bool)
     summary = None if context.boundary is None else context.boundary.summary
     rest = _fit([_builtins(_origin(loaded)), _builtins(checkpoint), {"it": summary}], redactor)
     bundle = Bundle(
-        made_by=f"ullage {version('ullage')}",
+        made_by=f"ullage {__version__}",
         created_at=now_text(),
         origin=msgspec.convert(rest[0], Origin),
         summary=cast(str | None, rest[2]["it"]),
