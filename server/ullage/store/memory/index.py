@@ -49,6 +49,7 @@ _FIRST = itemgetter(0)
 _ChunkRow: TypeAlias = tuple[int, int, int, str, str, str, str, str]
 _FoundRow: TypeAlias = tuple[int, str, int, int, str, str, str, int, int, str]
 _Ids: TypeAlias = list[tuple[int]]
+_Texts: TypeAlias = list[tuple[str]]
 _Digests: TypeAlias = list[tuple[int, str]]
 _Rows = TypeVar("_Rows")
 
@@ -280,8 +281,10 @@ class MemoryIndex:
 
     def _match(self, column: str, word: str) -> tuple[ChunkId, ...]:
         quoted = word.replace('"', '""')
-        sql = "SELECT rowid FROM fts WHERE fts MATCH ?"
-        return tuple(map(_FIRST, self._read(sql, (f'{column}:"{quoted}"',), _Ids)))
+        # One text of all ids takes half as long as a row for each.
+        sql = "SELECT json_group_array(rowid) FROM fts WHERE fts MATCH ?"
+        ((ids,),) = self._read(sql, (f'{column}:"{quoted}"',), _Texts)
+        return msgspec.json.decode(ids, type=tuple[ChunkId, ...])
 
     def _drop(self, path: str) -> None:
         rows = self._read("SELECT id FROM file WHERE path = ?", (path,), _Ids)
