@@ -149,11 +149,12 @@ def rank(
         text, context = candidate.words, candidate.context
         k = k_fixed + k_length * (len(text) + len(context))
         relevance = in_text = in_context = 0.0
-        n_held = 0
+        n_held = n_in_text = 0
         for word, weight in wanted:
             frequency = text.count(word)
             if frequency:
                 in_text += weight
+                n_in_text += 1
                 if word in context:
                     frequency += CONTEXT_WEIGHT
             elif word in context:
@@ -169,7 +170,7 @@ def rank(
         extra = _COVER_WEIGHT * (in_text + in_context) / total + _TEXT_WEIGHT * in_text / total
         if named:
             extra += _NAME_WEIGHT * sum([name in text for name in named]) / len(named)
-        if pairs:
+        if n_in_text > 1:
             n_together = sum([pair in text for pair in pairs])
             extra += _PAIR_WEIGHT * n_together / len(pairs)
         if text[1 : text.find(" ", 1)] in question.weights:
