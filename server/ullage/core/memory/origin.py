@@ -32,15 +32,15 @@ def normalize_line(line: str) -> str:
 
 def digest_line(line: str) -> str:
     """Give the name by which a line is known."""
-    words = normalize_line(line).encode("utf-8", "surrogatepass")
-    return hashlib.sha256(words).hexdigest()[:24]
+    return _digest_words(normalize_line(line))
 
 
 def list_line_digests(text: str) -> Iterator[str]:
     """Give the digest of each line of a text that says something."""
     for line in text.split("\n"):
-        if not _FRAME.fullmatch(normalize_line(line)):
-            yield digest_line(line)
+        words = normalize_line(line)
+        if not _FRAME.fullmatch(words):
+            yield _digest_words(words)
 
 
 def least_trusted(origins: Iterable[Origin], otherwise: Origin) -> Origin:
@@ -76,3 +76,7 @@ class KnownOrigins(msgspec.Struct, frozen=True, kw_only=True):
 
     def _tell_line(self, digest: str) -> Origin:
         return self.lines.get(digest) or ("unknown" if self.is_begun else "file")
+
+
+def _digest_words(words: str) -> str:
+    return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:24]
