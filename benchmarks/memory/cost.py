@@ -110,6 +110,8 @@ def main() -> None:
         root = Path(folder) / "workspace"
         write_workspace(root, n_files, words, random.Random(2))
         env = dict(os.environ, ULLAGE_STATE_DIR=str(Path(folder) / "state"))
+        # As for users: what was compiled once is not compiled at every start.
+        env.pop("PYTHONDONTWRITEBYTECODE", None)
         service = Service(root, env)
         try:
             cost, _ = service.ask(words[500])
@@ -131,6 +133,7 @@ def main() -> None:
             service.close()
         command = [sys.executable, "-m", "ullage", "memory", "search", *words[500:505]]
         os.chdir(root)
+        measure_process(command, env)
         shell = statistics.median(measure_process(command, env) for _ in range(5))
         print(f"from the shell: {shell / bare.measure():.1f}")
         os.chdir("/")
