@@ -29,7 +29,8 @@ test("the oldest Python is the one that the server's package asks for, and is am
 
 test("server and extension have the same version", () => {
   const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
-  assert.ok(readFileSync("../pyproject.toml", "utf8").includes(`\nversion = "${version}"\n`));
+  const server = readFileSync("../server/ullage/__init__.py", "utf8");
+  assert.ok(server.includes(`\n__version__ = "${version}"\n`));
 });
 
 test("versions are compared as numbers", () => {
