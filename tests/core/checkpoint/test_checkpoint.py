@@ -14,7 +14,7 @@ CREATED_AT = "2026-02-24T15:30:00Z"
 
 
 def count(text: str) -> int:
-    return len(text.encode()) // 4 + 1
+    return len(text.encode("utf-8", "surrogatepass")) // 4 + 1
 
 
 def built(

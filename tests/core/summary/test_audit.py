@@ -25,7 +25,7 @@ from ullage.core.transcript.context import ContextItem
 
 
 def count(text: str) -> int:
-    return len(text.encode()) // 4 + 1
+    return len(text.encode("utf-8", "surrogatepass")) // 4 + 1
 
 
 def audited(

@@ -14,7 +14,7 @@ from ullage.core.transcript.entries import Text, ToolCall, ToolResult, result_te
 
 
 def count(text: str) -> int:
-    return len(text.encode()) // 4 + 1
+    return len(text.encode("utf-8", "surrogatepass")) // 4 + 1
 
 
 def summed(items: list[ContextItem], budget_tokens: int = 2000, focus: str | None = None) -> str:
