@@ -153,9 +153,7 @@ def test_a_rare_word_weighs_more_and_an_unknown_one_brings_nothing() -> None:
     question = weigh_question(["rare", "none", "common"], {"rare": 1, "none": 0, "common": 90}, 100)
     assert question.weights["none"] > question.weights["rare"] > question.weights["common"] > 0
     assert question.known == ("rare", "common")
-    assert 0.4 < question.unknown_share < 0.6
-    empty = weigh_question([], {}, 0)
-    assert (empty.known, empty.unknown_share) == ((), 0)
+    assert weigh_question([], {}, 0).known == ()
 
 
 def held(*n_held: int) -> list[Ranked]:
@@ -173,21 +171,25 @@ def held(*n_held: int) -> list[Ranked]:
         ({"a": 3, "b": 0}, 1, False),
         ({"a": 3, "b": 3, "c": 0, "d": 0}, 2, False),
         ({"a": 3, "b": 3, "c": 3, "d": 0}, 3, True),
+        ({"a": 3, "b": 3, "c": 3, "d": 3, "e": 0}, 3, True),
+        ({"a": 3, "b": 3, "c": 3, "d": 3, "Name": 0}, 3, False),
+        ({"a": 3, "b": 3, "c": 3, "d": 3, "Name": 0}, 4, True),
+        ({"a": 3, "b": 3, "c": 3, "d": 3, "Name": 3}, 2, True),
     ],
 )
 def test_one_word_of_several_or_much_that_nobody_wrote_is_no_answer(
     counts: Mapping[str, int], n_held: int, *, is_answered: bool
 ) -> None:
     question = weigh_question(list(counts), counts, 100)
-    assert has_answer(question, held(n_held)) == is_answered
+    assert has_answer(question, {"Name"}, held(n_held)) == is_answered
 
 
 def test_only_the_best_chunks_tell_whether_there_is_an_answer() -> None:
     question = weigh_question(["a", "b"], {"a": 3, "b": 3}, 100)
-    assert has_answer(question, held(0, 0, 0, 0, 2))
-    assert not has_answer(question, held(0, 0, 0, 0, 0, 2))
-    assert not has_answer(question, [])
-    assert not has_answer(weigh_question([], {}, 0), [])
+    assert has_answer(question, (), held(0, 0, 0, 0, 0, 0, 0, 2))
+    assert not has_answer(question, (), held(0, 0, 0, 0, 0, 0, 0, 0, 2))
+    assert not has_answer(question, (), [])
+    assert not has_answer(weigh_question([], {}, 0), (), [])
 
 
 def test_age_takes_a_tenth_at_most() -> None:

@@ -10,6 +10,7 @@ from ullage.core.memory.words import (
     MAX_IDENTIFIER_CHARS,
     MAX_WORD_CHARS,
     is_identifier,
+    read_names,
     read_query,
     read_words,
     stop_words,
@@ -114,6 +115,21 @@ def test_a_question_loses_the_stop_words_of_its_own_language_unless_it_has_no_ot
     question: str, words: list[str]
 ) -> None:
     assert read_query(question) == words
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which Kafka topic holds MySQL's order?", {"kafka", "mysql", "my", "sql"}),
+        ("How long? Receipts: Are they kept", set[str]()),
+        ("Is Élodie at 日本 now", {"elodi"}),
+        ("kafka", set[str]()),
+        ("", set[str]()),
+    ],
+)
+def test_a_name_has_a_capital_that_no_sentence_begins_with(question: str, names: set[str]) -> None:
+    assert read_names(question) == names
+    assert names <= set(read_query(question))
 
 
 def test_each_language_has_stop_words_as_a_question_is_read() -> None:

@@ -31,7 +31,7 @@ from ullage.core.memory.ranking import (
     weigh_question,
 )
 from ullage.core.memory.vector_weight import N_CANDIDATES, VectorHits
-from ullage.core.memory.words import read_query
+from ullage.core.memory.words import read_names, read_query
 from ullage.errors import StorageError
 from ullage.store.memory.index import IndexedChunk, MemoryIndex
 from ullage.store.memory.journal import record_recall
@@ -119,7 +119,7 @@ def rank_chunks(
         gathered = [found for found in gathered if file_of(found[0]) in files]
     best = [chunk_id for chunk_id, _ in gathered[: limit + MORE_RERANKED]]
     ranked = rank(question, gathered, index.read_candidates(best), size.mean_chars)
-    if not has_answer(question, ranked):
+    if not has_answer(question, read_names(query), ranked):
         ranked = []
     if not near.weight:
         return ranked

@@ -31,7 +31,7 @@ MAX_PER_FILE_BITS = 20
 """A chunk's id is its file's, shifted by this, plus its number in the file."""
 _FILE_WEIGHT = 0.3
 _TEXT_WEIGHT = 0.3
-_COVER_WEIGHT = 1.0
+_COVER_WEIGHT = 0.8
 _PAIR_WEIGHT = 0.6
 _LABEL_WEIGHT = 0.3
 _NAME_WEIGHT = 0.3
@@ -40,9 +40,10 @@ _K1 = 1.2
 _B = 0.75
 _MAX_AGED = 0.1
 _HALF_LIFE_DAYS = 365
-_MIN_HELD = 1.25
-_HELD_FOR_UNKNOWN = 4.5
-_N_JUDGED = 5
+_MIN_HELD = 1.5
+_HELD_FOR_UNKNOWN = 3.0
+_HELD_FOR_NAME = 7.0
+_N_JUDGED = 8
 """By the questions of `benchmarks/memory` on what is not there, and those of LoCoMo."""
 
 
@@ -83,8 +84,6 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """Those that the index holds, rarest first."""
     identifiers: tuple[str, ...]
     """Those that the index holds of the words that name a thing exactly."""
-    unknown_share: float
-    """Of the weights, those of words that the index does not hold."""
 
 
 def weigh_question(words: Sequence[str], counts: Mapping[str, int], n_chunks: int) -> Question:
@@ -93,13 +92,10 @@ def weigh_question(words: Sequence[str], counts: Mapping[str, int], n_chunks: in
         word: math.log(1 + (n_chunks - counts[word] + 0.5) / (counts[word] + 0.5)) for word in words
     }
     known = sorted((word for word in weights if counts[word]), key=lambda word: counts[word])
-    unknown = sum(weight for word, weight in weights.items() if not counts[word])
-    total = sum(weights.values()) or 1.0
     return Question(
         weights=weights,
         known=tuple(known),
         identifiers=tuple(filter(is_identifier, known)),
-        unknown_share=unknown / total,
     )
 
 
@@ -199,12 +195,20 @@ def file_of(chunk_id: ChunkId) -> int:
     return chunk_id >> MAX_PER_FILE_BITS
 
 
-def has_answer(question: Question, ranked: Sequence[Ranked]) -> bool:
+def has_answer(question: Question, names: Container[str], ranked: Sequence[Ranked]) -> bool:
     """Tell whether the best chunks hold enough of a question to be an answer.
 
     The more of the question the index does not know at all, the more words must be held together.
+    That counts most for `names`, the words that the question writes as names: the index may say
+    `kept` for `retained`, but nothing else for `Kafka`.
     """
-    n_needed = min(len(question.weights), _MIN_HELD + _HELD_FOR_UNKNOWN * question.unknown_share)
+    weights = question.weights
+    n_for_unknown = sum(
+        weight * (_HELD_FOR_NAME if word in names else _HELD_FOR_UNKNOWN)
+        for word, weight in weights.items()
+        if word not in question.known
+    )
+    n_needed = min(len(weights), _MIN_HELD + n_for_unknown / (sum(weights.values()) or 1))
     return any(chunk.n_held >= n_needed for chunk in ranked[:_N_JUDGED])
 
 

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Protocol, cast
 
 import msgspec
@@ -32,6 +32,7 @@ _RUN = re.compile(rf"[{_NO_SPACES}]+")
 _PIECE = re.compile(rf"(?:(?![{_NO_SPACES}])[\w{_INDIC}$@#+./:'’-])+|[{_NO_SPACES}]+")
 _ASCII_PIECE = re.compile(r"[\w$@#+./:'-]+", re.ASCII)
 _EDGE = "$@#+./:'’-"
+_SENTENCE_ENDS = ".?!:"
 _SIGNS = frozenset("_$@#+./:-")
 _WORD = re.compile(rf"(?:[^\W_]|[{_INDIC}])+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -60,6 +61,16 @@ def read_query(text: str) -> list[str]:
     stops = max(stop_words(), key=lambda words: sum(word in words for word in plain))
     wanted = [piece for piece, word in zip(pieces, plain, strict=True) if word not in stops]
     return _list_once(wanted) or _list_once(pieces)
+
+
+def read_names(text: str) -> frozenset[str]:
+    """Give the words of a question that are written as names: with a capital, within a sentence."""
+    names = (
+        word
+        for before, word in pairwise(text.split())
+        if word != word.lower() and before[-1] not in _SENTENCE_ENDS
+    )
+    return frozenset(_list_once(_pieces(" ".join(names))))
 
 
 def is_identifier(word: str) -> bool:
