@@ -54,6 +54,12 @@ def test_who_speaks_in_a_message_stays_and_is_masked_too() -> None:
         assert KEY not in str(masked.message)
 
 
+def test_what_was_typed_while_the_agent_worked_is_masked_too() -> None:
+    (masked,) = mask_items([msgspec.structs.replace(user(""), queued=(f"Take {KEY}",))], ())
+    assert masked.queued[0].startswith("Take ")
+    assert KEY not in masked.queued[0]
+
+
 def test_what_is_nested_too_deeply_is_left_out() -> None:
     value: object = KEY
     for _ in range(3 * MAX_DEPTH):

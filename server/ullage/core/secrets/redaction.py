@@ -131,7 +131,12 @@ def _compile_personal(home: str) -> tuple[re.Pattern[str], re.Pattern[str] | Non
 def mask_items(items: Iterable[ContextItem], values: tuple[str, ...]) -> tuple[ContextItem, ...]:
     """Mask the texts of messages; their native forms, which stay in the transcript, are kept."""
     return tuple(
-        msgspec.structs.replace(item, message=_mask_message(item.message, values)) for item in items
+        msgspec.structs.replace(
+            item,
+            message=_mask_message(item.message, values),
+            queued=tuple(mask(text, values) for text in item.queued),
+        )
+        for item in items
     )
 
 
