@@ -79,6 +79,10 @@ def test_refusals_are_one_line_and_write_nothing(place: Place, spoken: Path) -> 
     assert read_only.returncode == 4
     assert read_only.stderr.startswith("ullage: the workspace is read-only")
     assert read_only.stderr.count("\n") == 1
+    without = place.run(*args, ULLAGE_MEMORY_ENABLED="false")
+    assert (without.returncode, without.stderr.count("\n")) == (4, 1)
+    assert without.stderr.startswith("ullage: memory is switched off")
+    assert not (place.cwd / "memory").exists()
     (place.cwd / "memory").write_text("a file", "utf-8")
     refused = place.run(*args)
     assert (refused.returncode, refused.stderr.count("\n")) == (4, 1)

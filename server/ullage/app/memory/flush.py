@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from ullage.app.config.load import refuse_without_memory
 from ullage.app.memory.origins import begin_memory, record_lines
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import EXTRACTIVE, ModelUse, unused_text
@@ -132,6 +133,7 @@ async def flush(
     flush is due and wanted is the caller's to ask before.
 
     Raises:
+        Refused: memory is switched off.
         LogRefused: there is no log that may be added to.
         StorageError: the disk or the state folder does not take it.
     """
@@ -155,9 +157,11 @@ async def plan_flush(
     Where the model fails in any way our own rules take its place, and the notes say so.
 
     Raises:
+        Refused: memory is switched off.
         LogRefused: there is no log that may be added to.
         StorageError: the log cannot be read.
     """
+    refuse_without_memory(config)
     plan = _begin(loaded, places, key=key, epoch=epoch, now=now or datetime.now().astimezone())
     today, before = await asyncio.to_thread(read_logs, plan.workspace, plan.day)
     if epoch is not None and (plan.marker in today or plan.marker in before):
