@@ -20,7 +20,7 @@ CORE_MAY_IMPORT = {
     *("base64", "bisect", "collections", "collections.abc", "contextlib", "datetime", "difflib"),
     *("functools", "hashlib", "itertools", "json", "math", "operator", "re", "shlex", "typing"),
     *("unicodedata", "urllib.parse", "msgspec", "pathspec", "pathspec.patterns.gitignore.spec"),
-    "Stemmer",
+    *("Stemmer", "cronsim"),
 }
 FIGURES = runpy.run_path(str(ROOT / "tools/figures.py"))
 

@@ -123,7 +123,7 @@ def sample(key: Key) -> object:
     if kind is STORE:
         return "log"
     if kind is CRON:
-        return "*/5 1-3 * JAN,MAR mon"
+        return "*/5 1-3 * JAN,MAR mon#2"
     return ["docs/a.md"] if kind.base is tuple else "ein wörtlicher Text"
 
 
@@ -145,7 +145,8 @@ def wrong(key: Key) -> tuple[object, ...]:
         bad = ("ftp://h", "file:///x", "https://u@h", "https://h?q=1", "https://h/#f", "h", 5)
         return (*bad, *other)
     if kind is CRON:
-        return ("0 3 * *", "* * * * * *", "a b c d é", 5, *other)
+        bad = ("0 3 * *", "* * * * * *", "61 3 * * *", "0 3 30 2 *", "a b c d é", "@daily", 5)
+        return (*bad, *other)
     if kind is FILES:
         outside = ("../a", "a/../b", "/etc/x", "~/x", "C:\\x", "\\x", "..\\x")
         return (*([name] for name in outside), "a", [1], [""], {"a": 1})

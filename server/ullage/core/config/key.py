@@ -2,6 +2,7 @@
 
 import math
 import re
+from datetime import datetime
 from typing import Annotated, Literal, TypeAlias, cast, get_args
 
 import msgspec
@@ -21,7 +22,7 @@ MAX_NAME_CHARS = 60
 """More of a name that somebody made up is not shown (chosen)."""
 # Patterns are texts, compiled when first used: that takes more time than all the rest of a start.
 _PERCENT = r"([0-9]{1,3}(?:\.[0-9]{1,6})?)\s?%"
-_CRON = r"^[0-9A-Za-z*/,-]{1,100}(?: {1,10}[0-9A-Za-z*/,-]{1,100}){4}\Z"
+_CRON = r"^[0-9A-Za-z*/,#-]{1,100}(?: {1,10}[0-9A-Za-z*/,#-]{1,100}){4}\Z"
 _URL = r"^https?://[^\s/?#@]{1,255}(?:/[^\s?#]{0,2000})?\Z"
 _INSIDE = r"^(?=\s*\S)(?!~?(?:[/\\]|\Z))(?!(?:[^:]*[/\\])?\.\.(?:[/\\]|\Z))[^:]*\Z"
 """Relative, without `..`, without a drive: a path that stays where it begins, on every system."""
@@ -226,6 +227,8 @@ def decode(kind: Kind, node: Node) -> Value:
     if kind is SHARE:
         return _threshold(_plain(node))
     value = cast(Value, msgspec.convert(_plain(node), kind.type))
+    if kind is CRON and not _is_cron(cast(str, value)):
+        raise msgspec.ValidationError("out of bounds")
     return tuple(dict.fromkeys(value)) if isinstance(value, tuple) else value
 
 
@@ -292,6 +295,16 @@ def _threshold(value: object) -> Threshold:
     if MIN_THRESHOLD_TOKENS <= amount <= MAX_TOKENS and amount.is_integer():
         return Threshold(n_tokens=int(amount))
     raise msgspec.ValidationError("out of bounds")
+
+
+def _is_cron(text: str) -> bool:
+    from cronsim import CronSim, CronSimError  # most have no such setting
+
+    try:
+        CronSim(text, datetime.min)
+    except CronSimError:
+        return False
+    return True
 
 
 def _describe(node: Node) -> str:

@@ -55,14 +55,14 @@ class DreamingSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Consolidation of daily logs; a trigger that is None never fires."""
 
     cron: Annotated[str | None, Key("dreaming.triggers.schedule.cron", CRON,
-        "When daily logs are consolidated; null for never", _DREAMING, is_nullable=True,
-        is_supported=False)] = "0 3 * * *"
+        "When daily logs are consolidated; null for never", _DREAMING,
+        is_nullable=True)] = "0 3 * * *"
     idle_minutes: Annotated[int | None, Key("dreaming.triggers.session_idle.idle_minutes",
         whole(1, 100_000, "minutes"), "After how long a pause they are; null for never", _DREAMING,
-        is_nullable=True, is_supported=False)] = 30
+        is_nullable=True)] = 30
     daily_log_kb: Annotated[int | None, Key("dreaming.triggers.daily_log_size.threshold_kb",
         whole(1, 1_000_000, "kilobytes"),
-        "From which size of today's log on they are; null for never", _DREAMING, is_nullable=True,
-        is_supported=False)] = 50
+        "From which size of today's log on they are; null for never", _DREAMING,
+        is_nullable=True)] = 50
     n_days: Annotated[int, Key("dreaming.lookbackDays", whole(1, 3650, "days"),
         "How many days of logs are read", _DREAMING, is_supported=False)] = 7

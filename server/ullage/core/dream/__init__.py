@@ -1,0 +1,1 @@
+"""Dreaming: daily logs become proposals for long-term memory."""
