@@ -1,0 +1,129 @@
+"""What the last dream of a workspace saw, which sessions were backfilled, and who dreams now."""
+
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from ullage.core.dream.triggers import DreamState
+from ullage.errors import StateBusy, StorageError
+from ullage.store.files.atomic import replace_file
+from ullage.store.files.places import Places
+from ullage.store.files.quick_lock import quick_lock
+from ullage.store.files.state_file import StateFile, read_state, replace_state
+from ullage.store.files.text_files import read_text_file
+from ullage.store.memory.places import memory_folder
+
+NAME = "dreaming.json"
+LOG_NAME = "dreams.log"
+MAX_LOG_LINES = 1000
+"""Of the log, the newest; chosen: a dream a night for almost three years."""
+
+
+class _Shape(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The content of `dreaming.json`."""
+
+    version: int = 1
+    last_dream_at: datetime | None = None
+    logs: str = ""
+    log_day: str = ""
+    log_bytes: int = 0
+    backfilled: dict[str, str] = {}
+    """Fingerprints of sessions as they were read, by their keys."""
+
+
+def read_dream_state(workspace: Path, places: Places) -> DreamState:
+    """Read what the last dream saw; a damaged file counts as none.
+
+    Raises:
+        StorageError: a newer version wrote the file, or it could not be read: nobody could note
+            that a dream took place, and each look would begin another.
+    """
+    shape = _content(_read(workspace, places))
+    return DreamState(
+        last_at=shape.last_dream_at,
+        logs=shape.logs,
+        log_day=shape.log_day,
+        log_bytes=shape.log_bytes,
+    )
+
+
+def read_backfilled(workspace: Path, places: Places) -> dict[str, str]:
+    """Read the fingerprints of sessions as they were backfilled, by their keys.
+
+    Raises:
+        StorageError: a newer version wrote the file, or it could not be read.
+    """
+    return _content(_read(workspace, places)).backfilled
+
+
+def record_dream(state: DreamState, workspace: Path, places: Places) -> None:
+    """Remember what a dream saw, while `dream_lock` is held.
+
+    Raises:
+        StateUnwritable: the state folder does not take it; the old file is intact.
+        StorageError: a newer version wrote the file, or it could not be read.
+    """
+    stored = _read(workspace, places)
+    shape = _Shape(
+        last_dream_at=state.last_at,
+        logs=state.logs,
+        log_day=state.log_day,
+        log_bytes=state.log_bytes,
+        backfilled=_content(stored).backfilled,
+    )
+    replace_state(memory_folder(workspace, places) / NAME, stored, shape)
+
+
+def record_backfilled(key: str, fingerprint: str, workspace: Path, places: Places) -> None:
+    """Remember that a session was backfilled as it was, while `dream_lock` is held.
+
+    Raises:
+        StateUnwritable: the state folder does not take it; the old file is intact.
+        StorageError: a newer version wrote the file, or it could not be read.
+    """
+    stored = _read(workspace, places)
+    shape = _content(stored)
+    shape = msgspec.structs.replace(shape, backfilled=shape.backfilled | {key: fingerprint})
+    replace_state(memory_folder(workspace, places) / NAME, stored, shape)
+
+
+@contextmanager
+def dream_lock(workspace: Path, places: Places) -> Generator[None]:
+    """Dream alone: one dream of a workspace at a time, over all processes.
+
+    Raises:
+        StateBusy: another is under way.
+        StateUnwritable: the state folder does not take a lock.
+    """
+    with ExitStack() as held:
+        try:
+            path = memory_folder(workspace, places) / "dreaming.lock"
+            held.enter_context(quick_lock(path, timeout_s=0))
+        except StateBusy:
+            raise StateBusy("another dream of this folder is under way: wait for its end") from None
+        yield
+
+
+def append_dream_log(line: str, workspace: Path, places: Places) -> None:
+    """Add a line to the log of dreams, for people, while `dream_lock` is held.
+
+    Raises:
+        StateUnwritable: the state folder does not take it; the old file is intact.
+    """
+    path = memory_folder(workspace, places) / LOG_NAME
+    before = (read_text_file(path) or "").split("\n")
+    lines = (*filter(None, before), " ".join(line.split()))[-MAX_LOG_LINES:]
+    replace_file(path, "".join(f"{each}\n" for each in lines).encode("utf-8", "replace"))
+
+
+def _read(workspace: Path, places: Places) -> StateFile[_Shape]:
+    return read_state(memory_folder(workspace, places) / NAME, _Shape, _Shape().version)
+
+
+def _content(stored: StateFile[_Shape]) -> _Shape:
+    if stored.problem is not None and (stored.is_newer or stored.is_unread):
+        raise StorageError(stored.problem)
+    return stored.content or _Shape()
