@@ -133,7 +133,7 @@ class FileExists(Refused):
 
 
 class LogRefused(Refused):
-    """The daily log is not one that may be added to."""
+    """A memory file is not one that may be read and written."""
 
 
 class NotRepairable(Refused):

@@ -34,7 +34,7 @@ def faults(source: str) -> Iterator[str]:
             yield f"line {node.lineno}: {name}"
         if name == "replace" and len(node.args) == 1 and not node.keywords:
             yield f"line {node.lineno}: Path.replace"
-        if name.lstrip("_") in ("open", "fdopen") and _writes(node):
+        if name.lstrip("_") in ("open", "fdopen", "open_unlinked") and _writes(node):
             yield f"line {node.lineno}: open to write"
 
 

@@ -25,7 +25,8 @@ from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.recalled import leave_out_recalled, list_recalled
 from ullage.errors import EndpointRefused, ModelError, Refused, StorageError
 from ullage.store.files.places import Places
-from ullage.store.memory.daily_log import append_block, is_folder, keeps_memory, log_path, read_logs
+from ullage.store.memory.daily_log import append_block, keeps_memory, log_path, read_logs
+from ullage.store.memory.unlinked import is_folder
 from ullage.store.state.flush_state import read_flush_state, record_flush
 from ullage.summary.memory import MemoryRequest, remember_with_model
 from ullage.summary.request import TokenSpending

@@ -8,8 +8,6 @@ wrote behind it. Where a kill came before that, the next flush does it, by a not
 
 import os
 import re
-import stat
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import islice
@@ -23,6 +21,7 @@ from ullage.store.change.session_lock import path_digest, session_lock
 from ullage.store.files.atomic import remove_quietly, replace_file, sync_folder
 from ullage.store.files.places import Places
 from ullage.store.memory.places import FOLDER, MEMORY
+from ullage.store.memory.unlinked import find_unlinked, is_folder, open_unlinked, unwritable_file
 from ullage.store.transcript.reader import read_at, read_bounded
 
 MAX_READ_BYTES = 1024 * 1024
@@ -35,27 +34,6 @@ MAX_FOLDER_ENTRIES = 10_000
 _NAME = re.compile(r"\d{4}-\d\d-\d\d\.md\Z")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _BOM = b"\xef\xbb\xbf"
-if sys.platform == "win32":
-
-    def _open_unfollowed(path: Path, flags: int) -> int:
-        fd = os.open(path, flags | os.O_BINARY | os.O_NOINHERIT, 0o666)
-        # No flag keeps links out here: what was opened must be what has the name.
-        if not os.path.samestat(os.fstat(fd), path.lstat()) or path.parent.resolve() != path.parent:
-            os.close(fd)
-            raise _linked(path)
-        return fd
-
-else:
-
-    def _open_unfollowed(path: Path, flags: int) -> int:
-        of_folder = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-        folder = os.open(path.parent, of_folder)
-        try:
-            # Without O_NONBLOCK a pipe that comes in the log's place would hold us for ever.
-            flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            return os.open(path.name, flags, 0o666, dir_fd=folder)
-        finally:
-            os.close(folder)
 
 
 class _Intent(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,14 +62,6 @@ def keeps_memory(workspace: Path) -> bool:
         return False
 
 
-def is_folder(path: Path) -> bool:
-    """Whether there is a folder that can be entered; what cannot be looked at is none."""
-    try:
-        return path.is_dir()
-    except OSError:
-        return False
-
-
 def read_logs(workspace: Path, day: str) -> tuple[str, str]:
     """Read the log of a day, and the last one from before it; empty where there is none.
 
@@ -99,7 +69,7 @@ def read_logs(workspace: Path, day: str) -> tuple[str, str]:
         LogRefused: the log of the day must not be added to.
         StorageError: it cannot be read.
     """
-    path = _unlinked(workspace, _name_log(day))
+    path = find_unlinked(workspace, _name_log(day))
     today = _read(path)
     with suppress(OSError, LogRefused, StorageError):
         names = [entry.name for entry in path.parent.iterdir() if _NAME.match(entry.name)]
@@ -116,7 +86,7 @@ def log_to_add_to(workspace: Path, day: str) -> Path:
         LogRefused: the log is no file of the workspace's own folder, or is no text.
         StorageError: it cannot be read.
     """
-    _read(_unlinked(workspace, _name_log(day)))
+    _read(find_unlinked(workspace, _name_log(day)))
     return log_path(workspace, day)
 
 
@@ -140,13 +110,10 @@ def append_text(
         StorageError: the disk or the folder does not take it; a part of the block that is left
             goes with the next flush.
     """
-    path = _unlinked(workspace, name)
-    intent_path = places.state_folder / "context" / "logs" / f"{path_digest(path)}.json"
+    path = find_unlinked(workspace, name)
+    intent_path = _intent_path(path, places)
     with session_lock(path, places):
-        try:
-            _settle(path, intent_path)
-        except OSError as error:
-            raise _unwritable(path, error) from None
+        settle_append(path, places)
         block = compose(_read(path))
         if not block:
             return ""
@@ -154,36 +121,49 @@ def append_text(
             if path.parent.name == FOLDER:
                 # Not `parents`: a workspace that went away is not made again.
                 path.parent.mkdir(exist_ok=True)
-            fd = _open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+            fd = open_unlinked(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             try:
                 _append(fd, path, _join(_tail(fd, path), block, title), intent_path)
             finally:
                 with suppress(OSError):
                     os.close(fd)
         except OSError as error:
-            raise _unwritable(path, error) from None
+            raise unwritable_file(path, error) from None
         sync_folder(path.parent)
     return block
 
 
-def _settle(path: Path, intent_path: Path) -> None:
+def settle_append(path: Path, places: Places) -> None:
     """Put blanks in the place of a part of a block with which a process was killed.
 
-    Only where nothing follows it: else its bytes might be another's, who began alike.
+    Only where nothing follows it: else its bytes might be another's, who began alike. The file's
+    lock is held.
+
+    Raises:
+        LogRefused: it is no regular file of a real folder.
+        StorageError: the disk does not take it.
     """
+    intent_path = _intent_path(path, places)
     try:
         intent = msgspec.json.decode(intent_path.read_bytes(), type=_Intent)
     except (OSError, msgspec.DecodeError):
         return
-    with suppress(FileNotFoundError):
-        fd = _open(path, os.O_RDONLY)
-        try:
-            there = read_at(fd, intent.offset, len(intent.data))
-        finally:
-            os.close(fd)
-        if len(there) < len(intent.data) and intent.data.startswith(there):
-            _take_back(path, intent.offset, there)
+    try:
+        with suppress(FileNotFoundError):
+            fd = open_unlinked(path, os.O_RDONLY)
+            try:
+                there = read_at(fd, intent.offset, len(intent.data))
+            finally:
+                os.close(fd)
+            if len(there) < len(intent.data) and intent.data.startswith(there):
+                _take_back(path, intent.offset, there)
+    except OSError as error:
+        raise unwritable_file(path, error) from None
     remove_quietly(intent_path)
+
+
+def _intent_path(path: Path, places: Places) -> Path:
+    return places.state_folder / "context" / "logs" / f"{path_digest(path)}.json"
 
 
 def _append(fd: int, path: Path, data: bytes, intent_path: Path) -> None:
@@ -201,7 +181,7 @@ def _append(fd: int, path: Path, data: bytes, intent_path: Path) -> None:
 
 def _take_back(path: Path, begin: int, ours: bytes) -> None:
     """Put blanks in the place of our own bytes, not by the descriptor that writes at the end."""
-    fd = _open(path, os.O_RDWR)
+    fd = open_unlinked(path, os.O_RDWR)
     try:
         if read_at(fd, begin, len(ours)) == ours:
             blank(fd, begin, ours)
@@ -224,7 +204,7 @@ def _join(tail: bytes, block: str, title: str) -> bytes:
 
 def _read(path: Path) -> str:
     try:
-        fd = _open(path, os.O_RDONLY)
+        fd = open_unlinked(path, os.O_RDONLY)
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError as error:
@@ -246,74 +226,6 @@ def _tail(fd: int, path: Path) -> bytes:
     if b"\0" in tail or read_at(fd, 0, 2) in _UTF_16:
         raise LogRefused(f"{path} is no UTF-8 text: save it as UTF-8, or move it away")
     return tail
-
-
-def _open(path: Path, flags: int) -> int:
-    """Open a log that is a regular file of a real folder: neither can be a link.
-
-    A repository may bring links, by which a block would go into a file of its code or its hooks.
-
-    Raises:
-        LogRefused: it is something else, which is not touched.
-        OSError: the system does not let us, or there is none.
-    """
-    with suppress(FileNotFoundError):
-        _refuse_other(path, path.lstat())
-    fd = _open_unfollowed(path, flags)
-    try:
-        _refuse_other(path, os.fstat(fd))
-    except BaseException:
-        os.close(fd)
-        raise
-    return fd
-
-
-def _refuse_other(path: Path, status: os.stat_result) -> None:
-    if stat.S_ISLNK(status.st_mode):
-        raise _linked(path)
-    if not stat.S_ISREG(status.st_mode):
-        what = "a folder" if stat.S_ISDIR(status.st_mode) else "no regular file"
-        raise LogRefused(f"{path} is {what}, so that no log can be kept there: move it away")
-
-
-def _unlinked(workspace: Path, name: str) -> Path:
-    """Give the path of a memory file, by which links lead to the workspace and none on from there.
-
-    Raises:
-        LogRefused: there is no such workspace, or its `memory` is no folder of its own.
-    """
-    if not workspace.is_absolute() or not is_folder(workspace):
-        raise LogRefused(
-            f"the session's workspace {workspace} is no folder here, so that no log can be kept"
-            " in it"
-        )
-    try:
-        path = workspace.resolve() / name
-        folder = path.parent
-        # A junction of Windows is no link by its mode, but leads elsewhere.
-        if folder.is_symlink() or folder.resolve() != folder:
-            raise _linked(folder)
-        if path.is_symlink():
-            raise _linked(path)
-        is_other = os.path.lexists(folder) and not folder.is_dir()
-    except (OSError, RuntimeError) as error:
-        reason = type(error).__name__
-        raise LogRefused(f"{workspace / FOLDER} cannot be entered ({reason}): mend it") from None
-    if is_other:
-        raise LogRefused(f"{folder} is no folder, so that no log can be kept there: move it")
-    return path
-
-
-def _linked(path: Path) -> LogRefused:
-    return LogRefused(
-        f"{path} is a link, and memory is written through none: put a folder or file of the"
-        " workspace's own in its place"
-    )
-
-
-def _unwritable(path: Path, error: OSError) -> StorageError:
-    reason = error.strerror or str(error)
-    return StorageError(f"cannot write {path}: {reason}. Make room, or make it writable")
 
 
 def list_logs(workspace: Path) -> tuple[Path, ...]:
