@@ -138,11 +138,11 @@ def make_private_file(path: Path) -> None:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))
 
 
-def write_new_file(path: Path, data: bytes) -> None:
-    """Create a file that must not exist, mode 0600, and check what arrived on disk."""
+def write_new_file(path: Path, data: bytes, *, mode: int = 0o600) -> None:
+    """Create a file that must not exist, and check what arrived on disk."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
     flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    fd = os.open(path, flags, 0o600)
+    fd = os.open(path, flags, mode)
     try:
         write_all(fd, data)
         os.fsync(fd)

@@ -56,8 +56,13 @@ def read_memory_files(workspace: Path, only: Collection[str] | None = None) -> I
         data = read_plain_file(full, MAX_FILE_BYTES)
         if data is None:
             continue
-        text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+        text = decode_text(data)
         yield MemoryFile(path=path, text=text, sha256=hashlib.sha256(data).hexdigest())
+
+
+def decode_text(data: bytes) -> str:
+    """Give the text of a memory file, with LF; what is no UTF-8 is replaced."""
+    return data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
 
 
 def read_seen_texts(workspace: Path, places: Places) -> dict[str, str]:
