@@ -18,7 +18,18 @@ from ullage.formats.registry import AGENTS
 ROOT = Path(__file__).parents[1]
 CORE_MAY_IMPORT = {
     *("base64", "bisect", "collections", "collections.abc", "contextlib", "datetime", "difflib"),
-    *("functools", "hashlib", "itertools", "json", "math", "operator", "re", "shlex", "typing"),
+    *(
+        "functools",
+        "hashlib",
+        "html",
+        "itertools",
+        "json",
+        "math",
+        "operator",
+        "re",
+        "shlex",
+        "typing",
+    ),
     *("unicodedata", "urllib.parse", "msgspec", "pathspec", "pathspec.patterns.gitignore.spec"),
     *("Stemmer", "cronsim"),
 }

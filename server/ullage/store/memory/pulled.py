@@ -1,11 +1,10 @@
 """What version control holds of a workspace's memory files, as it was pulled or committed."""
 
-import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from ullage.store.files.places import Places
+from ullage.store.files.programs import run_program
 
 TIMEOUT_S = 10.0
 """Git answers within milliseconds; a disk that is gone must not hold us (chosen)."""
@@ -25,24 +24,18 @@ def read_committed(workspace: Path, paths: Sequence[str], places: Places) -> dic
     or setting of the repository takes part.
     """
     names = [path for path in paths if "\n" not in path]
-    git = shutil.which("git", path=places.env.get("PATH", ""))
-    # Windows looks into the current folder first, where a repository may bring a `git.exe`.
-    if not names or git is None or Path(git).resolve().is_relative_to(workspace.resolve()):
+    if not names:
         return {}
     environment = {name: value for name, value in places.env.items() if not name.startswith("GIT_")}
-    try:
-        done = subprocess.run(
-            [git, "cat-file", "--batch"],
-            cwd=workspace,
-            input="".join(f"HEAD:./{name}\n" for name in names).encode("utf-8", "surrogateescape"),
-            env=environment | _ENVIRONMENT,
-            capture_output=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return {}
-    return _read_answer(done.stdout, names)
+    done = run_program(
+        ("git", "cat-file", "--batch"),
+        places,
+        folder=workspace,
+        timeout_s=TIMEOUT_S,
+        data="".join(f"HEAD:./{name}\n" for name in names).encode("utf-8", "surrogateescape"),
+        variables=environment | _ENVIRONMENT,
+    )
+    return {} if done is None else _read_answer(done.output, names)
 
 
 def _read_answer(answer: bytes, names: Sequence[str]) -> dict[str, str]:

@@ -1,0 +1,50 @@
+"""Other programs of this machine: found in PATH, never in a workspace."""
+
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from ullage.store.files.places import Places
+
+
+class ProgramAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What a program said."""
+
+    exit_code: int
+    output: bytes
+    errors: bytes
+
+
+def run_program(
+    command: Sequence[str],
+    places: Places,
+    *,
+    folder: Path,
+    timeout_s: float,
+    data: bytes = b"",
+    variables: Mapping[str, str] | None = None,
+) -> ProgramAnswer | None:
+    """Run a program in a folder; None where there is none of the name, or it does not end.
+
+    `variables` are all of its environment; else it has ours.
+    """
+    program = shutil.which(command[0], path=places.env.get("PATH", ""))
+    # Windows looks into the current folder first, where a repository may bring a `git.exe`.
+    if program is None or Path(program).resolve().is_relative_to(folder.resolve()):
+        return None
+    try:
+        done = subprocess.run(
+            [program, *command[1:]],
+            cwd=folder,
+            input=data,
+            env=places.env if variables is None else variables,
+            capture_output=True,
+            timeout=timeout_s,
+            check=False,
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    return ProgramAnswer(exit_code=done.returncode, output=done.stdout, errors=done.stderr)
