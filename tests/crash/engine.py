@@ -29,6 +29,7 @@ from store.changing import NEW_SESSION
 from ullage.errors import Refused, UllageError
 from ullage.store.change import session_lock
 from ullage.store.change.recovery import recover
+from ullage.store.memory.changes import recover_memory_changes
 from ullage.store.transcript.reader import look_at
 
 NONE, KILL_BEFORE, KILL_AFTER, KILL_WITHIN, FAIL_EIO, FAIL_ENOSPC, SHORT, FULL_FROM = range(8)
@@ -238,6 +239,7 @@ def _prepared(operation: Operation, root: Path) -> Callable[[], None]:
 def _recovery(root: Path) -> Callable[[], None]:
     def work() -> None:
         recover(places_of(root))
+        recover_memory_changes(root, places_of(root))
 
     return work
 

@@ -6,6 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from crash.change_operations import (
+    check_reviewed,
+    check_unreviewed,
+    review,
+    review_before,
+    reviewed_before,
+    undo_review,
+)
 from crash.checker import Expected, Seen, file_problems, transcript_problems
 from crash.checkpoint_operations import check_checkpoint, checkpoints_before, write_checkpoint
 from crash.index_operations import begin, change, check_searched, damage, search
@@ -436,6 +444,16 @@ OPERATIONS = (
         name="item stored", run=store_item, check=check_stored, prepare=inbox_before, leaf=None
     ),
     Operation(name="item stored in the log", run=store_in_log, check=check_logged, leaf=None),
+    Operation(
+        name="memory reviewed", run=review, check=check_reviewed, prepare=review_before, leaf=None
+    ),
+    Operation(
+        name="undo of a review",
+        run=undo_review,
+        check=check_unreviewed,
+        prepare=reviewed_before,
+        leaf=None,
+    ),
     Operation(
         name="index of memory begun", run=search, check=check_searched, prepare=begin, leaf=None
     ),

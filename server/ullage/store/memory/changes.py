@@ -205,6 +205,8 @@ def _note_seen(files: Sequence[PlannedFile], workspace: Path, places: Places) ->
         return
     with hold_journal(workspace, places) as path:
         journal = read_journal(workspace, places)
+        if journal.problem is not None and not journal.n_damaged:
+            raise StorageError(journal.problem)
         if not journal.is_begun:
             # The first look takes everything for seen.
             return
