@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -18,7 +19,7 @@ from ullage.errors import ChangedMeanwhile, LogRefused, SessionLive, StorageErro
 from ullage.store.change import session_lock
 from ullage.store.files import atomic
 from ullage.store.files.places import Places
-from ullage.store.memory import change_records, planned_files
+from ullage.store.memory import change_records, daily_log, planned_files
 from ullage.store.memory.change_records import list_memory_changes, record_path
 from ullage.store.memory.changes import (
     make_memory_change,
@@ -156,6 +157,45 @@ def test_a_file_that_changed_meanwhile_is_not_written(memory: Memory) -> None:
         make_memory_change(files, "review", memory.root, memory.places)
     assert memory.read_all() == before
     assert memory.list_changes().changes == ()
+
+
+def test_what_an_editor_saves_at_the_last_moment_stays(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.write(MEMORY, b"- a\n")
+    stage = planned_files._stage
+
+    def save(write: planned_files.FileWrite, temporary: Path) -> None:
+        stage(write, temporary)
+        memory.write(MEMORY, b"- mine\n")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(planned_files, "_stage", save)
+        with pytest.raises(ChangedMeanwhile, match="nothing was written"):
+            memory.make(memory=b"- b\n", rejected=b"no\n")
+    assert (memory.read(MEMORY), memory.read(REJECTED)) == (b"- mine\n", None)
+    assert memory.list_changes().changes == ()
+    assert [path.name for path in memory.root.iterdir()] == [MEMORY]
+
+
+def test_a_part_of_an_addition_that_a_kill_left_is_gone_before(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def part(fd: int, data: bytes) -> int:
+        os.write(fd, data[:4])
+        raise KeyboardInterrupt
+
+    memory.write(DREAMS, b"- item\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(daily_log, "os", SimpleNamespace(**vars(os) | {"write": part}))
+        with pytest.raises(KeyboardInterrupt):
+            memory.append("- another\n")
+    with pytest.raises(ChangedMeanwhile):
+        memory.make(dreams=b"")
+    assert (memory.read(DREAMS) or b"").rstrip() == b"- item"
+    memory.make(dreams=b"- rest\n")
+    memory.append("- another\n")
+    assert memory.read(DREAMS) == b"- rest\n\n- another\n"
 
 
 def test_what_was_added_since_stays_behind_the_earlier_content(memory: Memory) -> None:
@@ -307,6 +347,18 @@ def test_what_a_killed_process_began_is_finished(
     assert [path.name for path in memory.root.iterdir() if path.name.startswith(".")] == []
     memory.undo()
     assert (memory.read(DREAMS), memory.read(MEMORY)) == (b"- item\n" + dreams, None)
+
+
+def test_what_was_added_before_a_change_is_finished_is_in_its_undo(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.write(DREAMS, b"- item\n")
+    memory.interrupt(monkeypatch, 0, dreams=None)
+    memory.append("- another\n")
+    memory.recover()
+    assert memory.read(DREAMS) == b"\n- another\n"
+    memory.undo()
+    assert memory.read(DREAMS) == b"- item\n\n- another\n"
 
 
 def test_an_interrupted_change_of_what_somebody_changed_since_is_left(
