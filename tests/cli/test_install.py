@@ -146,3 +146,33 @@ def test_the_installed_command_takes_no_module_from_the_folder_that_it_runs_in(
     (place.cwd / "msgspec.py").write_text("raise SystemExit('taken from the project')")
     done = place.run_process("--version", program=("-P", "-m", "ullage"))
     assert done.returncode == 0, done.stderr
+
+
+@needs_posix
+def test_a_folder_is_looked_after_by_the_clock(place: Place) -> None:
+    programs = place.root / "bin"
+    programs.mkdir()
+    for name, text in {
+        "systemctl": "exit 1",
+        "crontab": 'if [ "$1" = -l ]; then cat "$HOME/tab"; else cat > "$HOME/tab"; fi',
+    }.items():
+        (programs / name).write_text(f"#!/bin/sh\n{text}\n")
+        (programs / name).chmod(0o755)
+    tab = place.home / "tab"
+    tab.write_text("# mine\n")
+    env = {"PATH": f"{programs}:/usr/bin:/bin"}
+    shown = place.run("install", "schedule", "--dry-run", **env)
+    assert tab.read_text() == "# mine\n"
+    asked = place.run("install", "schedule", stdin="y\n", **env)
+    assert asked.stderr == "Have this looked after every 30 minutes? [y/N]: "
+    assert asked.stdout.startswith(shown.stdout)
+    line = tab.read_text().split("\n")[1]
+    assert f"+{line}" in shown.stdout.split("\n")
+    assert f"{sys.executable} -P -m ullage memory dream --due # ullage-dream-" in line
+    again = place.run("install", "schedule", "--yes", **env)
+    assert again.stdout == f"{place.cwd} is already looked after by the clock; nothing changes.\n"
+    report = json.loads(place.run("uninstall", "schedule", "--yes", "--json", **env).stdout)
+    assert (report["agent"], report["action"], report["is_done"]) == ("schedule", "uninstall", True)
+    assert tab.read_text() == "# mine\n"
+    none = place.run("uninstall", "schedule", "--yes", **env)
+    assert none.stdout.endswith("is not looked after by the clock; nothing changes.\n")

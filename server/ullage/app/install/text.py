@@ -1,5 +1,6 @@
 """What an installation changes, as text and as JSON: the exact lines, before anything is done."""
 
+import codecs
 import difflib
 import re
 import textwrap
@@ -69,8 +70,8 @@ def report_plan(plan: InstallPlan, places: Places, *, is_done: bool) -> PlanRepo
         files=tuple(
             FileReport(
                 path=str(change.file.path),
-                change=_kind(change),
-                diff="\n".join(_diff(change, str(change.file.path), places)),
+                change=kind_of(change),
+                diff="\n".join(diff_lines(change, str(change.file.path), places)),
             )
             for change in _list_shown(plan)
         ),
@@ -85,11 +86,11 @@ def plan_lines(plan: InstallPlan, places: Places) -> Iterator[str]:
         is_not = "not" if plan.is_removal else "already"
         yield f"Ullage is {is_not} installed in {plan.agent.label}; nothing changes."
     for change in _list_shown(plan):
-        path = _short(change.file.path, places)
-        if change is not plan.settings and _kind(change) != "edit":
+        path = shorten_path(change.file.path, places)
+        if change is not plan.settings and kind_of(change) != "edit":
             yield f"{path} ({'removed' if change.new is None else _new_file(change.new)})"
             continue
-        yield from _diff(change, path, places)
+        yield from diff_lines(change, path, places)
         if change.file.target != change.file.path:
             yield f"({path} is a link: {change.file.target} is changed.)"
     for note in plan.notes:
@@ -148,13 +149,16 @@ def _list_shown(plan: InstallPlan) -> tuple[FileChange, ...]:
     return (*plan.programs, *(() if plan.settings is None else (plan.settings,)))
 
 
-def _kind(change: FileChange) -> Kind:
+def kind_of(change: FileChange) -> Kind:
     if change.new is None:
         return "remove"
     return "create" if change.file.data is None else "edit"
 
 
-def _diff(change: FileChange, name: str, places: Places) -> Iterator[str]:
+def diff_lines(
+    change: FileChange, name: str, places: Places, n_context: int = CONTEXT_LINES
+) -> Iterator[str]:
+    """Yield a change as a unified diff, secrets masked."""
     old, new = _text(change.file.data), _text(change.new)
     secrets = (*list_known_secrets(places.env), *_find_secrets(old))
     lines = difflib.unified_diff(
@@ -162,7 +166,7 @@ def _diff(change: FileChange, name: str, places: Places) -> Iterator[str]:
         _lines(new),
         fromfile=name if change.file.data is not None else "(no file)",
         tofile=name if change.new is not None else "(no file)",
-        n=CONTEXT_LINES,
+        n=n_context,
         lineterm="",
     )
     for line in lines:
@@ -170,7 +174,8 @@ def _diff(change: FileChange, name: str, places: Places) -> Iterator[str]:
 
 
 def _text(data: bytes | None) -> str:
-    return (data or b"").decode("utf-8", "replace")
+    is_utf_16 = data is not None and data.startswith(codecs.BOM_UTF16_LE)
+    return (data or b"").decode("utf-16" if is_utf_16 else "utf-8", "replace")
 
 
 def _lines(text: str) -> list[str]:
@@ -207,7 +212,7 @@ def _named_texts(node: Node) -> Iterator[tuple[str, str]]:
                 yield from _named_texts(member.node)
 
 
-def _short(path: Path, places: Places) -> str:
+def shorten_path(path: Path, places: Places) -> str:
     if path.is_relative_to(places.home):
         return str(Path("~") / path.relative_to(places.home))
     return str(path)

@@ -67,8 +67,9 @@ def add_cron_line(crontab: str, schedule: Schedule) -> str:
 
 def remove_cron_line(crontab: str, name: str) -> str:
     """Give a crontab without our lines; every other byte stays."""
-    lines = re.findall(r"[^\n]*\n|[^\n]+\Z", crontab)
-    return "".join(line for line in lines if not line.removesuffix("\n").endswith(_mark(name)))
+    *lines, rest = crontab.split("\n")
+    kept = [f"{line}\n" for line in lines if not line.endswith(_mark(name))]
+    return "".join(kept) + ("" if rest.endswith(_mark(name)) else rest)
 
 
 def write_service(schedule: Schedule) -> str:
