@@ -8,18 +8,17 @@ import msgspec
 
 from ullage.app.gauge.status_text import RULE, MeasuredReport, local_time, report_measured
 from ullage.app.sessions.load import Loaded, read
+from ullage.app.sessions.past import read_context_before
 from ullage.app.sessions.secrets import secrets_for
 from ullage.app.sessions.session import Session
 from ullage.core.gauge import history
 from ullage.core.gauge.loss import add_up_losses, read_noted_loss
 from ullage.core.gauge.status import Degradation, evaluate, is_death_spiral, rfc3339
 from ullage.core.secrets.scan import mask
-from ullage.core.transcript.context import Compaction, Context, PruneRecord
-from ullage.core.transcript.entries import Lines, MemoryLines
-from ullage.core.transcript.lineage import CompactionRef, Index
+from ullage.core.transcript.context import Compaction, PruneRecord
+from ullage.core.transcript.lineage import CompactionRef
 from ullage.formats.json_line import iso_ms
 from ullage.store.files.places import Places
-from ullage.store.transcript.reader import FileLines, FirstLines
 
 
 class CompactionReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -229,46 +228,8 @@ def _read_ended(loaded: Loaded, ref: CompactionRef, seen: AbstractSet[str]) -> E
     compaction = session.agent.read_compaction(session.lines, ref)
     if compaction is None:
         return None
-    before = _context_before(session, compaction, ref, loaded.reading.index)
+    before = read_context_before(session, compaction, ref, loaded.reading.index)
     return EndedContext(compaction=compaction, before=history.read_usage_span(before, seen))
-
-
-def _context_before(
-    session: Session, compaction: Compaction, ref: CompactionRef, index: Index
-) -> Context:
-    """Read the context that a compaction replaced: the one that ends with its parent."""
-    before = _read_until(session, ref.offset, index)
-    if compaction.parent_id is None or before.leaf_id == compaction.parent_id:
-        return before
-    # Another branch was written to in between.
-    end = _end_of(session, compaction.parent_id, ref.offset)
-    return before if end is None else _read_until(session, end, index)
-
-
-def _read_until(session: Session, end: int, index: Index) -> Context:
-    compactions = tuple(ref for ref in index.compactions if ref.offset + ref.size_bytes <= end)
-    covered = max((ref.offset + ref.size_bytes for ref in compactions), default=0)
-    so_far = Index(covered_bytes=covered, n_entries=0, compactions=compactions)
-    lines = _lines_until(session, end)
-    return session.agent.read_context(lines, session.header, so_far).context
-
-
-def _lines_until(session: Session, end: int) -> Lines:
-    if isinstance(session.lines, FileLines):
-        return FirstLines(session.lines, end)
-    before = (line.raw for line in session.lines.forward() if line.offset < end)
-    return MemoryLines(b"".join(before))
-
-
-def _end_of(session: Session, entry_id: str, end: int) -> int | None:
-    """Find where the line of an entry ends, before an offset."""
-    needle = entry_id.encode()
-    for line in _lines_until(session, end).backward():
-        if needle in line.raw:
-            entries = session.agent.parse(line.raw).entries
-            if entries and entries[0].entry_id == entry_id:
-                return line.offset + len(line.raw)
-    return None
 
 
 def _present_point(loaded: Loaded, points: list[history.UsagePoint]) -> list[history.UsagePoint]:

@@ -339,6 +339,7 @@ CRON = _text('five fields of cron, such as "0 3 * * *"', _CRON)
 
 
 STORE = Kind(str, "inbox or log", Literal["inbox", "log"])
+APPLY = Kind(str, "review or unread", Literal["review", "unread"])
 
 
 TEXTS = _texts("a list of texts", r"\S")

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from ullage.core.config.key import CRON, FLAG, STORE, TEXT, URL, Key, whole
+from ullage.core.config.key import APPLY, CRON, FLAG, STORE, TEXT, URL, Key, whole
 
 _FLUSH = 'docs/design/memory.md, "What the agent is asked"'
 _EMBEDDINGS = 'docs/design/memory.md, "Vectors"'
@@ -65,4 +65,8 @@ class DreamingSettings(msgspec.Struct, frozen=True, kw_only=True):
         "From which size of today's log on they are; null for never", _DREAMING,
         is_nullable=True)] = 50
     n_days: Annotated[int, Key("dreaming.lookbackDays", whole(1, 3650, "days"),
-        "How many days of logs are read", _DREAMING, is_supported=False)] = 7
+        "How many days of logs are read", _DREAMING)] = 7
+    apply: Annotated[Literal["review", "unread"], Key("dreaming.apply", APPLY,
+        "Whether a person reviews all that a dream proposes, or what was recalled often enough goes"
+        " to MEMORY.md unread",
+        'docs/design/memory.md, "Score of a candidate"', scope="user")] = "review"

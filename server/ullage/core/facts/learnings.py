@@ -84,6 +84,16 @@ def find_dead_ends(facts: Facts) -> tuple[str, ...]:
     )
 
 
+def tells_own_fact(lower: str) -> bool:
+    """Tell whether a clause, in small letters, begins as one does that tells of its speaker."""
+    return _OWN_FACT.search(lower) is not None
+
+
+def find_place(lower: str) -> re.Match[str] | None:
+    """Find where a sentence in small letters tells where something is."""
+    return _PLACE.search(lower)
+
+
 @lru_cache(maxsize=MAX_CACHED)
 def _list_stated_facts(message: str) -> tuple[str, ...]:
     return tuple(
@@ -97,7 +107,7 @@ def _is_stated_fact(sentence: Sentence) -> bool:
         return False
     if has_marker(wording, COMPLAINTS) or has_marker(wording, MOMENTARY):
         return False
-    return bool(_OWN_FACT.search(wording.lower) or _PLACE.search(wording.lower))
+    return tells_own_fact(wording.lower) or find_place(wording.lower) is not None
 
 
 def _shorten(texts: Sequence[str]) -> tuple[str, ...]:

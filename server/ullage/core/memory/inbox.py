@@ -5,22 +5,47 @@ In the form of docs/design/memory.md, "The dreams file", so that what is written
 
 import re
 from collections.abc import Iterator
+from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
 from ullage.core.memory.journal import Kind
+from ullage.core.memory.origin import digest_line
+from ullage.core.text.identifiers import find_identifiers
 
 TITLE = "DREAMS.md"
-_SECTION = "## Candidate Memory Items (Pending Review)"
-_ITEM = re.compile(r"### \[(\d{4}-\d\d-\d\d)\s+([^\]\n]*)\]\s*")
-_FINDING, _ACTION, _SOURCE = "Finding: ", "Suggested action: ", "Source: "
-_ACTIONS: dict[Kind, str] = {
-    "fact": "Add this to the project facts section in MEMORY.md",
-    "decision": "Add this to the decisions section in MEMORY.md",
-    "preference": "Update the user preferences section in MEMORY.md",
-    "command": "Add this to the commands section in MEMORY.md",
-    "dead-end": "Add this to the dead ends section in MEMORY.md",
+ID_CHARS = 8
+"""Of an item's name, which people type; chosen: two of a thousand items have one name in common
+once in ten thousand inboxes."""
+Section: TypeAlias = Literal["preferences", "project", "decisions", "resources", "lessons"]
+SECTIONS: tuple[Section, ...] = get_args(Section)
+"""Of `MEMORY.md`, in this order where it has none of its own."""
+SECTION_OF: dict[Kind, Section] = {
+    "preference": "preferences",
+    "fact": "project",
+    "decision": "decisions",
+    "command": "resources",
+    "dead-end": "lessons",
 }
+_HEADING = "## Candidate Memory Items (Pending Review)"
+_ITEM = re.compile(r"### \[(\d{4}-\d\d-\d\d)\s+([^\]\n]*)\]\s*")
+_ACTIONS: dict[Section, str] = {
+    "preferences": "Update the user preferences section in MEMORY.md",
+    "project": "Add this to the project facts section in MEMORY.md",
+    "decisions": "Add this to the decisions section in MEMORY.md",
+    "resources": "Add this to the project resources index in MEMORY.md",
+    "lessons": "Add this to the lessons section in MEMORY.md",
+}
+_ADD_PATH = "Add this path to the project resources index in MEMORY.md"
+_SECTION_WORDS = re.compile(r"\b(preferences|decisions|resources|lessons)\b", re.IGNORECASE)
+_FIELDS = (
+    ("finding", "Finding: "),
+    ("action", "Suggested action: "),
+    ("source", "Source: "),
+    ("score", "Score: "),
+    ("reason", "Reason: "),
+)
+_REPLACES = "Replaces: "
 
 
 class InboxItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,49 +58,129 @@ class InboxItem(msgspec.Struct, frozen=True, kw_only=True):
     finding: str
     action: str
     source: str = ""
+    score: str = ""
+    """How much speaks for it, 0 to 1, as written."""
+    reason: str = ""
+    replaces: tuple[str, ...] = ()
+    """What it stands for from now on: lines of `MEMORY.md`, and what was said before."""
+
+    @property
+    def item_id(self) -> str:
+        return digest_line(self.finding)[:ID_CHARS]
+
+    @property
+    def section(self) -> Section:
+        """Where its suggested action, which a person may change, wants it in `MEMORY.md`."""
+        named = _SECTION_WORDS.search(self.action)
+        return "project" if named is None else msgspec.convert(named[1].lower(), Section)
 
 
-def propose_item(kind: Kind, finding: str, *, day: str, title: str, source: str) -> InboxItem:
+class PlacedItem(msgspec.Struct, frozen=True, kw_only=True):
+    """An item where it stands in the inbox."""
+
+    item: InboxItem
+    first_line: int
+    """Of its heading, from 0."""
+    end_line: int
+    """Behind its last line that is not blank."""
+    finding_line: int
+
+
+def propose_item(
+    kind: Kind,
+    finding: str,
+    *,
+    day: str,
+    title: str,
+    source: str,
+    score: str = "",
+    reason: str = "",
+    replaces: tuple[str, ...] = (),
+) -> InboxItem:
     """Make an item of something that is to be remembered."""
-    action = _ACTIONS[kind]
-    return InboxItem(day=day, title=title, finding=finding, action=action, source=source)
+    section = SECTION_OF[kind]
+    names = {kind for kind, _ in find_identifiers(finding)}
+    if kind == "fact" and not names.isdisjoint(("path", "url", "host")):
+        section = "resources"
+    is_path = section == "resources" and kind == "fact"
+    return InboxItem(
+        day=day,
+        title=title,
+        finding=finding,
+        action=_ADD_PATH if is_path else _ACTIONS[section],
+        source=source,
+        score=score,
+        reason=reason,
+        replaces=replaces,
+    )
 
 
 def format_item(item: InboxItem, inbox: str) -> str:
     """Write an item as it follows what stands in the inbox, with LF."""
     headings = [line.rstrip() for line in inbox.split("\n") if line.startswith("## ")]
-    section = "" if headings[-1:] == [_SECTION] else f"{_SECTION}\n\n"
-    source = f"{_SOURCE}{item.source}\n" if item.source else ""
-    return (
-        f"{section}### [{item.day} {item.title}]\n\n"
-        f"{_FINDING}{item.finding}\n{_ACTION}{item.action}\n{source}"
-    )
+    heading = "" if headings[-1:] == [_HEADING] else f"{_HEADING}\n\n"
+    values = (item.finding, item.action, item.source, item.score, item.reason)
+    labelled = zip(_FIELDS, values, strict=True)
+    fields = "".join(f"{label}{value}\n" for (_, label), value in labelled if value)
+    replaces = "".join(f"{_REPLACES}{line}\n" for line in item.replaces)
+    return f"{heading}### [{item.day} {item.title}]\n\n{fields}{replaces}"
 
 
 def read_items(inbox: str) -> Iterator[InboxItem]:
     """Read the items that wait; what has another form is passed over."""
+    return (placed.item for placed in place_items(inbox))
+
+
+def place_items(inbox: str) -> Iterator[PlacedItem]:
+    """Read the items that wait, each with its place."""
     is_inside = False
-    lines = inbox.split("\n")
+    lines = inbox.replace("\r\n", "\n").split("\n")
     for at, line in enumerate(lines):
         if line.startswith("## "):
-            is_inside = line.rstrip() == _SECTION
+            is_inside = line.rstrip() == _HEADING
         if is_inside and (heading := _ITEM.fullmatch(line)):
-            fields = _read_fields(lines, at + 1)
-            if _FINDING in fields:
-                yield InboxItem(
-                    day=heading[1],
-                    title=heading[2].strip(),
-                    finding=fields[_FINDING],
-                    action=fields.get(_ACTION, ""),
-                    source=fields.get(_SOURCE, ""),
-                )
+            placed = _read_item(lines, at, heading)
+            if placed is not None:
+                yield placed
 
 
-def _read_fields(lines: list[str], at: int) -> dict[str, str]:
+def cut_items(inbox: str, ids: frozenset[str]) -> str:
+    """Give the inbox without some items; all else stays as it is."""
+    placed = [place for place in place_items(inbox) if place.item.item_id in ids]
+    lines = inbox.split("\n")
+    for place in reversed(placed):
+        end = place.end_line
+        while end < len(lines) - 1 and not lines[end].strip():
+            end += 1
+        del lines[place.first_line : end]
+    return "\n".join(lines)
+
+
+def _read_item(lines: list[str], first: int, heading: re.Match[str]) -> PlacedItem | None:
     fields: dict[str, str] = {}
+    replaces: list[str] = []
+    end = at = first + 1
+    finding_line = first
     while at < len(lines) and not lines[at].startswith("#"):
-        for name in (_FINDING, _ACTION, _SOURCE):
-            if lines[at].startswith(name):
-                fields.setdefault(name, lines[at].removeprefix(name).strip())
+        line = lines[at]
+        for name, label in _FIELDS:
+            if line.startswith(label) and name not in fields:
+                fields[name] = line.removeprefix(label).strip()
+                finding_line = at if name == "finding" else finding_line
+        if line.startswith(_REPLACES):
+            replaces.append(line.removeprefix(_REPLACES).strip())
         at += 1
-    return fields
+        end = at if line.strip() else end
+    if not fields.get("finding"):
+        return None
+    item = InboxItem(
+        day=heading[1],
+        title=heading[2].strip(),
+        finding=fields["finding"],
+        action=fields.get("action", ""),
+        source=fields.get("source", ""),
+        score=fields.get("score", ""),
+        reason=fields.get("reason", ""),
+        replaces=tuple(filter(None, replaces)),
+    )
+    return PlacedItem(item=item, first_line=first, end_line=end, finding_line=finding_line)

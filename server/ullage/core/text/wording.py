@@ -255,9 +255,9 @@ def rule_strength(sentence: Wording) -> int:
         sentence = read_wording(rest)
     if (lead := _LEAD_INS.match(sentence.lower)) is not None:
         sentence = read_wording(sentence.lower[lead.end() :])
-    is_excluding = _EXCLUDED.search(sentence.lower) is not None
+    excludes = is_excluding(sentence)
     is_lasting = _EACH_TO_COME.search(sentence.lower) is not None
-    is_bare = sentence.first not in _NEGATIONS and not (is_excluding or is_lasting)
+    is_bare = sentence.first not in _NEGATIONS and not (excludes or is_lasting)
     if is_bare and not has_marker(sentence, _ANY_RULE):
         return 0
     is_question = sentence.lower.rstrip(" \"')").endswith(QUESTION_MARKS)
@@ -266,7 +266,7 @@ def rule_strength(sentence: Wording) -> int:
     is_prohibition = _is_prohibition(sentence)
     if has_marker(sentence, COMPLAINTS) and not is_prohibition:
         return 0
-    if is_prohibition or is_excluding or is_lasting or has_marker(sentence, STRONG_RULES):
+    if is_prohibition or excludes or is_lasting or has_marker(sentence, STRONG_RULES):
         return 2
     if has_marker(sentence, OBLIGATIONS):
         # What a thing has to be is a wish on it; what must not be, or on all of a kind, a rule.
@@ -278,9 +278,14 @@ def rule_strength(sentence: Wording) -> int:
     return 0
 
 
+def is_excluding(sentence: Wording) -> bool:
+    """Tell whether a sentence ends with what is not wanted: "Postgres, not Redis"."""
+    return _EXCLUDED.search(sentence.lower) is not None
+
+
 def is_corrective(sentence: Wording) -> bool:
     """Tell whether a sentence forbids or leaves out one thing and names the other."""
-    if _EXCLUDED.search(sentence.lower) is not None or has_marker(sentence, CONTRASTS):
+    if is_excluding(sentence) or has_marker(sentence, CONTRASTS):
         return True
     if not _is_prohibition(sentence):
         return False

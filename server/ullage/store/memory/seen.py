@@ -32,6 +32,7 @@ class MemoryFile(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     """With LF."""
     sha256: str
+    size_bytes: int
 
 
 class SeenTexts(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +58,9 @@ def read_memory_files(workspace: Path, only: Collection[str] | None = None) -> I
         if data is None:
             continue
         text = decode_text(data)
-        yield MemoryFile(path=path, text=text, sha256=hashlib.sha256(data).hexdigest())
+        yield MemoryFile(
+            path=path, text=text, sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data)
+        )
 
 
 def decode_text(data: bytes) -> str:

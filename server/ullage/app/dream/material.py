@@ -1,0 +1,108 @@
+"""What a dream reads: the daily logs of the last days, and what is known already."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from datetime import date, timedelta
+from pathlib import Path
+
+import msgspec
+
+from ullage.app.documents.kind import INSTRUCTION_NAMES
+from ullage.app.memory.origins import read_origins
+from ullage.app.sessions.secrets import secrets_in
+from ullage.core.dream.propose import Statement
+from ullage.core.dream.review import list_rejected, list_superseded
+from ullage.core.memory.chunks import chunk_digest, read_chunks
+from ullage.core.memory.inbox import read_items
+from ullage.core.memory.origin import KnownOrigins, Origin, digest_line
+from ullage.core.memory.quoted import cite_lines, quote_memory
+from ullage.core.text.prose import remove_list_mark
+from ullage.store.files.places import Places
+from ullage.store.files.text_files import read_text_file
+from ullage.store.memory.pages import read_page
+from ullage.store.memory.places import DREAMS, FOLDER, MEMORY, memory_folder
+from ullage.store.memory.seen import MemoryFile, read_memory_files
+
+SUPERSEDED = f"{FOLDER}/superseded.md"
+REJECTED = "rejected.txt"
+"""In the folder of the workspace's memory in our state."""
+
+
+class Known(msgspec.Struct, frozen=True, kw_only=True):
+    """What a proposal must not say again."""
+
+    memory: dict[str, Origin]
+    """The lines of `MEMORY.md`, without marks of lists."""
+    others: tuple[str, ...]
+    """What waits, was rejected or replaced, and what agents are told from elsewhere."""
+
+
+def list_log_names(today: date, n_days: int) -> list[str]:
+    """Name the logs of the last days, today's first."""
+    return [f"{FOLDER}/{today - timedelta(days=n):%Y-%m-%d}.md" for n in range(n_days)]
+
+
+def read_daily_logs(workspace: Path, today: date, n_days: int) -> tuple[MemoryFile, ...]:
+    return tuple(read_memory_files(workspace, list_log_names(today, n_days)))
+
+
+def fingerprint_logs(logs: Iterable[MemoryFile]) -> str:
+    """Tell logs apart by their content; empty where there are none."""
+    joined = "\n".join(f"{log.path} {log.sha256}" for log in logs)
+    return hashlib.sha256(joined.encode()).hexdigest()[:16] if joined else ""
+
+
+def list_statements(
+    logs: Iterable[MemoryFile], known: KnownOrigins, secrets: tuple[str, ...]
+) -> Iterator[Statement]:
+    """List the points of daily logs whose origin is known, each on one line, without secrets."""
+    for log in logs:
+        day = log.path.removeprefix(f"{FOLDER}/").removesuffix(".md")
+        chunks = {
+            line: chunk_digest(chunk.text)
+            for chunk in read_chunks(log.text)
+            for line in range(chunk.first_line, chunk.last_line + 1)
+        }
+        for number, line in enumerate(log.text.split("\n"), 1):
+            text = remove_list_mark(line.strip())
+            origin = known.lines.get(digest_line(line))
+            if text != line.strip() and origin is not None:
+                yield Statement(
+                    text=quote_memory(text, secrets),
+                    origin=origin,
+                    day=day,
+                    place=cite_lines(log.path, number, number),
+                    chunk=chunks.get(number, ""),
+                )
+
+
+def read_known(workspace: Path, places: Places) -> Known:
+    """Read what is known of a workspace.
+
+    Raises:
+        StorageError: the journal cannot be read.
+    """
+    origins = read_origins(workspace, places)
+    secrets = secrets_in((workspace,), places)
+    memory: dict[str, Origin] = {}
+    others: list[str] = []
+    for file in read_memory_files(workspace):
+        if file.path == MEMORY:
+            for line in _list_lines(file.text):
+                memory[quote_memory(line, secrets)] = origins.tell(MEMORY, line)
+        elif file.path == SUPERSEDED:
+            others += list_superseded(file.text)
+        elif not file.path.removeprefix(f"{FOLDER}/")[:4].isdigit():
+            others += _list_lines(file.text)
+    others += (item.finding for item in read_items(read_page(workspace, DREAMS) or ""))
+    others += list_rejected(read_text_file(memory_folder(workspace, places) / REJECTED) or "")
+    for name in INSTRUCTION_NAMES:
+        others += _list_lines(read_page(workspace, name) or "")
+    return Known(memory=memory, others=tuple(dict.fromkeys(others)))
+
+
+def _list_lines(text: str) -> Iterator[str]:
+    for line in text.split("\n"):
+        bare = remove_list_mark(line.strip())
+        if bare and not line.startswith("#"):
+            yield bare

@@ -1,0 +1,228 @@
+"""Which statements last: whether one will still be true and useful in a session of next month.
+
+A statement is weighed by what can be seen of it: words that tie it to today, to one ticket or to
+who is in the room; words of rules, habits and owners; how it is built. Features and words are one
+table, `data/lasting.json`, whose weights `benchmarks/memory/lasting.py` fits on labelled logs. The
+words are English: of another language the shape and the word lists of `core/text` alone are seen,
+and less is proposed.
+"""
+
+import math
+import re
+from collections.abc import Iterator
+from functools import cache
+
+import msgspec
+
+from ullage.core.facts.learnings import find_place, tells_own_fact
+from ullage.core.memory.journal import Kind
+from ullage.core.text.word_lists import QUESTION_MARKS
+from ullage.core.text.wording import (
+    COMPLAINTS,
+    DEAD_ENDS,
+    LESSONS,
+    MOMENTARY,
+    has_marker,
+    is_excluding,
+    read_wording,
+    rule_strength,
+)
+from ullage.data.packaged import read_packaged
+
+MIN_WORDS = 4
+"""Less says nothing by itself (chosen)."""
+_WORD = re.compile(r"[\w'`/.-]+")
+_CODE = re.compile(r"`[^`\n]+`")
+_COMMAND = re.compile(r"`(?:[A-Z_]+=\S+ )*(?:[a-z][\w.-]*)(?: [^`\n]+)`")
+_PATTERNS: dict[str, re.Pattern[str]] = {
+    "weekday": re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"),
+    "clock": re.compile(r"\b\d\d?:\d\d\b|\b\d{1,2} ?(?:am|pm)\b"),
+    "consequence": re.compile(r", so |; so |\bhence\b|, which "),
+    "obliges": re.compile(r"\b(?:must|shall|(?:has|have|needs?) to)\b"),
+    "points": re.compile(
+        r"^(?:and |but |so |then |ok |yeah )?(?:this|that|these|those|it|they|there|he|she|here"
+        r"|it's|that's)\b|\b(?:this|that) one\b"
+        r"|\b(?:do|did|does|fix|use|keep|leave|like|want|put|make) (?:it|that|this|them)\b"
+    ),
+    "refers": re.compile(r"\b(?:this|that|these|those|here|it|they|them|he|she|him|her|there)\b"),
+    "speaker": re.compile(r"\b(?:i|me|my|mine)\b"),
+    "group": re.compile(r"\b(?:we|our|us)\b"),
+    "number": re.compile(
+        r"\b\d[\d.,]*\s?(?:%|ms|s|sec|seconds?|min(?:utes)?|hours?|h|days?|weeks?|months?|years?"
+        r"|[kmgt]b|k|rows|lines|chars|characters|columns|cols|px|bytes|bit|mv|v|ma|[kmg]?hz"
+        r"|requests?|connections|workers|retries|credits)\b"
+        r"|\b(?:port|version|node|python|java|go|rust|swift|kotlin|ios|android) v?\d[\d.]*"
+        r"|\bv?\d+\.\d+(?:\.\d+)?\b|\b\d{4,5}\b"
+    ),
+    "program": re.compile(
+        r"^(?:\$|>|sudo|git|npm|pnpm|yarn|cargo|kubectl|docker|psql|curl|cd|ls|cat|export|make|uv"
+        r"|pip|python|node|brew|helm|terraform|adb|xcodebuild|go|select|create) |^\S+=\S+ "
+        r"|error:|exception|traceback|\bat /|:\d+:\d+|npm err|panicked|failed with|exit code"
+        r"|stack trace| \| |^warn(?:ing)?\b|^[a-z]+error\b|^npm |` → | → \S+ failed"
+    ),
+    "report": re.compile(
+        r"^\[|^recalled from|ullage-memory|finding: |suggested action: |^context (?:is )?at"
+        r"|^[-=#>$]|^\s*<|^memory_get |^memory/\S+\.md#l\d|^memory\.md#l\d"
+    ),
+    "label": re.compile(
+        r"^(?:completed|remaining|changed|failing|open|todo|fixed|done|next|progress|started|ran"
+        r"|rebased|blocked|wip)\b"
+    ),
+}
+"""Of a statement in small letters."""
+_NEVER = frozenset(("question", "program", "report"))
+"""What no weight makes up for: a question, what a program printed, and what Ullage itself wrote."""
+_CASED: dict[str, re.Pattern[str]] = {
+    "reference": re.compile(
+        r"\b[A-Z]{2,6}-\d+\b|(?<!\w)#\d+|\b(?i:line|pr|run|build|ticket|issue|order|case|commit|job"
+        r"|attempt|epoch|row)s? #?\d+|\b(?=[a-f]{0,9}\d)[0-9a-f]{7,10}\b"
+    ),
+    "capitals": re.compile(r"\b[A-Z][A-Z0-9_.]{2,}\b"),
+    "name": re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]{2,}"),
+    "sentences": re.compile(r"[.;] \w"),
+}
+_COUNTED = ("passing", "events", "states", "recurring", "surroundings", "limits")
+"""Tables of which two words say more than one."""
+_OF_AGENT = (
+    "events",
+    "states",
+    "recurring",
+    "limits",
+    "surroundings",
+    "work_items",
+    "reasons",
+    "obliges",
+)
+"""Tables whose words weigh otherwise where an agent wrote them."""
+
+
+class Judgment(msgspec.Struct, frozen=True, kw_only=True):
+    """What is thought of a statement."""
+
+    probability: float
+    """That it is worth keeping, 0 to 1."""
+    kind: Kind
+    reason: str
+    """Why, in words for a person."""
+
+
+class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    tables: dict[str, tuple[str, ...]]
+    weights: dict[str, float]
+
+
+def judge(text: str, *, is_agents: bool) -> Judgment | None:
+    """Judge a statement of a person or an agent, given on one line; None where it states nothing."""
+    if len(_WORD.findall(text)) < MIN_WORDS:
+        return None
+    features = list_features(text, is_agents=is_agents)
+    if not _NEVER.isdisjoint(features):
+        return None
+    weights = _read_table().weights
+    total = sum(weights.get(name, 0.0) for name in ("bias", *features))
+    return Judgment(
+        probability=1 / (1 + math.exp(-total)),
+        kind=_tell_kind(text, features, is_agents=is_agents),
+        reason=_tell_reason(features, weights, is_agents=is_agents),
+    )
+
+
+def list_features(text: str, *, is_agents: bool) -> frozenset[str]:
+    """List what can be seen of a statement, by the names that have weights."""
+    wording = read_wording(text)
+    seen = set(_list_patterns(text, wording.lower))
+    words = _WORD.findall(wording.lower)
+    counts = {name: len(found.findall(wording.lower)) for name, found in _compile_tables().items()}
+    seen |= {name for name, n in counts.items() if n and name != "orders"}
+    seen |= {f"{name} twice" for name in _COUNTED if counts[name] > 1}
+    if words and words[0] in _read_table().tables["orders"]:
+        seen.add("order")
+        seen |= {"general order"} if seen & {"recurring", "occasions", "kinds"} else set()
+        seen |= {"order with a ground"} if seen & {"evidence", "reasons"} else set()
+        seen |= {"order for now"} if "passing" in seen else set()
+    if "events" in seen and "states" not in seen:
+        seen.add("events alone")
+    strength = rule_strength(wording)
+    told = {
+        "question": wording.lower.rstrip(" \"')").endswith(QUESTION_MARKS),
+        "rule": strength == 2,
+        "weak rule": strength == 1,
+        "left out": is_excluding(wording),
+        "own fact": tells_own_fact(wording.lower),
+        "place": find_place(wording.lower) is not None,
+        "lesson": has_marker(wording, LESSONS) or has_marker(wording, DEAD_ENDS),
+        "complaint": has_marker(wording, COMPLAINTS),
+        "momentary": has_marker(wording, MOMENTARY),
+        "under 8 words": len(words) < 8,
+        "under 12 words": len(words) < 12,
+        "16 words": len(words) >= 16,
+        "22 words": len(words) >= 22,
+    }
+    seen |= {name for name, is_so in told.items() if is_so}
+    n_breaks = len(re.findall(r"[;:,]|[.!] ", text))
+    seen |= {"2 clauses"} if n_breaks >= 2 else set()
+    seen |= {"3 clauses"} if n_breaks >= 3 else set()
+    if is_agents:
+        seen |= {f"agent's {name}" for name in (*_OF_AGENT, "22 words", "number") if name in seen}
+        seen |= {"agent's code"} if _CODE.search(text) else set()
+        seen |= {"agent's events alone"} if "events alone" in seen else set()
+        seen.add("agent")
+    return frozenset(seen)
+
+
+def _list_patterns(text: str, lower: str) -> Iterator[str]:
+    for name, pattern in _PATTERNS.items():
+        if pattern.search(lower):
+            yield name
+    for name, pattern in _CASED.items():
+        if pattern.search(text):
+            yield name
+
+
+def _tell_kind(text: str, features: frozenset[str], *, is_agents: bool) -> Kind:
+    """Tell what a statement is, by which it finds its section in `MEMORY.md`."""
+    if "lesson" in features or {"evidence", "limits twice"} <= features:
+        return "dead-end"
+    if not is_agents and features & {"preferences", "rule", "order"} and "owners" not in features:
+        return "preference"
+    if _COMMAND.search(text):
+        return "command"
+    return "decision" if features & {"replacing", "reasons"} else "fact"
+
+
+_REASONS = (
+    ("preferences", "it says what somebody likes"),
+    ("rule", "it is worded as a rule"),
+    ("occasions", "it says what to do when something comes again"),
+    ("recurring", "it holds each time"),
+    ("owners", "it says who has a say"),
+    ("replacing", "it says what holds instead of something"),
+    ("evidence", "it was learned at a cost"),
+    ("own fact", "it tells of the user or the project"),
+    ("number", "it names a value"),
+    ("states", "it says how something is"),
+)
+"""The first that holds is told."""
+
+
+def _tell_reason(features: frozenset[str], weights: dict[str, float], *, is_agents: bool) -> str:
+    who = "an agent found it" if is_agents else "you typed it"
+    why = next((why for name, why in _REASONS if name in features and weights.get(name, 0) > 0), "")
+    return f"{who}; {why}" if why else who
+
+
+@cache
+def _read_table() -> _Table:
+    return msgspec.json.decode(read_packaged("lasting.json"), type=_Table)
+
+
+@cache
+def _compile_tables() -> dict[str, re.Pattern[str]]:
+    return {
+        name: re.compile(
+            r"(?<![\w'])(?:"
+            + "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+            + r")(?!\w)"
+        )
+        for name, words in _read_table().tables.items()
+    }

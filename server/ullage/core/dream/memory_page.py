@@ -1,0 +1,138 @@
+"""`MEMORY.md` as a page of sections: where a line belongs, and what a change takes away."""
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from ullage.core.memory.inbox import SECTIONS, Section
+from ullage.core.memory.origin import list_line_digests, normalize_line
+from ullage.core.text.markdown import Part, read_parts
+
+MAX_LOSS_RATIO = 0.25
+"""Of the lines of `MEMORY.md`, what one review may take away (docs/design/memory.md, "Changes to
+memory files")."""
+TITLE = "# Memory"
+HEADINGS: dict[Section, str] = {
+    "preferences": "User Preferences",
+    "project": "Project",
+    "decisions": "Decisions",
+    "resources": "Resources",
+    "lessons": "Lessons",
+}
+_KNOWN_BY: dict[Section, re.Pattern[str]] = {
+    "preferences": re.compile(r"preference|style|how i work|about me|\brules?\b|conventions"),
+    "project": re.compile(r"project|facts?\b|architecture|environment|code ?base|overview|team"),
+    "decisions": re.compile(r"decision|decided|choices"),
+    "resources": re.compile(r"resource|reference|links?\b|commands?\b|paths?\b|docs\b|where"),
+    "lessons": re.compile(r"lesson|gotcha|pitfall|dead.?ends?|learned|learnings|known issues"),
+}
+"""By which headings of the user's own a section is known; the first that fits."""
+_MARK = re.compile(r"[ \t]*([-*+])[ \t]+")
+
+
+class _Place(msgspec.Struct, frozen=True, kw_only=True):
+    """A heading with what belongs to it, up to the next heading."""
+
+    section: Section | None
+    heading: Part
+    end: int
+    """Offset behind its last line that says something."""
+    last_item: Part | None
+
+
+def add_line(page: str, section: Section, line: str) -> str:
+    """Add an item to a section of the page, which is begun where there is none.
+
+    A section begins behind those that come before it in our order, so that the user's own order of
+    all others stays.
+    """
+    places = _read_places(page)
+    place = next((place for place in places if place.section == section), None)
+    if place is not None:
+        return _insert(page, place.end, _write_item(page, place, line))
+    heading = f"## {HEADINGS[section]}\n\n- {line}"
+    if not page.strip():
+        return f"{TITLE}\n\n{heading}\n"
+    before = SECTIONS[: SECTIONS.index(section)]
+    ends = [_find_end(places, at) for at, place in enumerate(places) if place.section in before]
+    at = max(ends, default=len(page.rstrip()))
+    return _insert(page, at, f"\n{heading}")
+
+
+def remove_line(page: str, line: str) -> str | None:
+    """Give the page without a line, however that is marked as an item; None where it has none."""
+    wanted = normalize_line(line)
+    lines = page.split("\n")
+    at = next((at for at, each in enumerate(lines) if normalize_line(each) == wanted), None)
+    return None if at is None or not wanted else "\n".join((*lines[:at], *lines[at + 1 :]))
+
+
+def is_loss_too_large(before: str, after: str) -> bool:
+    """Tell whether more than a quarter of the lines would go; one always may."""
+    lines = list(list_line_digests(before))
+    kept = set(list_line_digests(after))
+    n_lost = sum(line not in kept for line in lines)
+    return n_lost > max(1.0, MAX_LOSS_RATIO * len(lines))
+
+
+def _read_places(page: str) -> list[_Place]:
+    places: list[_Place] = []
+    parts = read_parts(page)
+    for at, part in enumerate(parts):
+        if part.kind != "heading":
+            continue
+        below = _take_below(parts, at + 1)
+        items = [each for each in below if each.is_item]
+        places.append(
+            _Place(
+                section=_tell_section(page[part.start : part.end], part.level),
+                heading=part,
+                end=below[-1].end if below else part.end,
+                last_item=items[-1] if items else None,
+            )
+        )
+    known: set[Section] = set()
+    for at, place in enumerate(places):
+        if place.section in known:
+            places[at] = msgspec.structs.replace(place, section=None)
+        elif place.section is not None:
+            known.add(place.section)
+    return places
+
+
+def _take_below(parts: Sequence[Part], start: int) -> Sequence[Part]:
+    end = start
+    while end < len(parts) and parts[end].kind != "heading":
+        end += 1
+    return parts[start:end]
+
+
+def _tell_section(heading: str, level: int) -> Section | None:
+    if level == 1:
+        return None
+    words = heading.strip("# \t").casefold()
+    return next((name for name in SECTIONS if _KNOWN_BY[name].search(words)), None)
+
+
+def _find_end(places: Sequence[_Place], at: int) -> int:
+    """Give the offset behind a section and all below it."""
+    end = places[at].end
+    for place in places[at + 1 :]:
+        if place.heading.level <= places[at].heading.level:
+            break
+        end = place.end
+    return end
+
+
+def _write_item(page: str, place: _Place, line: str) -> str:
+    if place.last_item is None:
+        return f"\n- {line}"
+    mark = _MARK.match(page, place.last_item.start)
+    return f"{mark[1] if mark else '-'} {line}"
+
+
+def _insert(page: str, at: int, text: str) -> str:
+    """Put a text on lines of its own behind an offset."""
+    end = "\r\n" if page[at : at + 2] == "\r\n" else "\n"
+    return page[:at] + end + text.replace("\n", end) + (page[at:] or end)

@@ -1,0 +1,186 @@
+"""What a dream proposes: of all that was said, at most ten statements that last.
+
+Only what a person typed or an agent found is looked at; what tools, web pages and memory itself
+said is never proposed (docs/design/memory.md, "Who may be believed"). What is known or was rejected
+does not come again. Of several statements on one subject the newest stands for the others, but an
+agent's never for a person's.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from operator import attrgetter
+
+import msgspec
+
+from ullage.core.dream.lasting import Judgment, judge
+from ullage.core.dream.score import Support, score
+from ullage.core.dream.subjects import MIN_RATIO, Subjects
+from ullage.core.memory.journal import RecallCount
+from ullage.core.memory.likeness import Likeness
+from ullage.core.memory.origin import Origin, digest_line
+from ullage.core.text.identifiers import find_identifiers
+
+MAX_PROPOSALS = 10
+"""Of one dream; none is normal (docs/design/memory.md, "Dreaming")."""
+MIN_PROBABILITY = 0.5
+"""That a statement lasts (`benchmarks/memory/lasting.py` prints what it costs)."""
+
+
+class Statement(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that was said, on one line, without secrets."""
+
+    text: str
+    origin: Origin
+    day: str
+    """`YYYY-MM-DD`, local."""
+    place: str
+    """Where it stands, in words: `memory/2026-10-01.md#L17`, or a session and its line."""
+    chunk: str = ""
+    """Digest of the piece of memory that holds it, by which its recalls are known."""
+
+
+class Proposal(msgspec.Struct, frozen=True, kw_only=True):
+    """A statement that is proposed for `MEMORY.md`."""
+
+    statement: Statement
+    judgment: Judgment
+    said: tuple[Statement, ...]
+    """All that say nearly the same, the newest first; it is one of them."""
+    replaces: tuple[str, ...]
+    """What it stands for: earlier statements, and lines of `MEMORY.md`; the newest first."""
+    support: Support
+    score: float
+
+
+def propose(
+    statements: Iterable[Statement],
+    *,
+    memory: Mapping[str, Origin],
+    known: Iterable[str],
+    today: date,
+    recalls: Iterable[RecallCount] = (),
+    limit: int = MAX_PROPOSALS,
+) -> tuple[Proposal, ...]:
+    """Propose what lasts, the best first.
+
+    `memory` has the lines of `MEMORY.md` with their origins; `known` what else is not to come
+    again: lines that wait, were rejected or replaced.
+    """
+    statements = list(statements)
+    lasting = _join_alike(_judge_all(statements))
+    subjects = Subjects((*(statement.text for statement in statements), *memory))
+    by_chunk: dict[str, list[RecallCount]] = {}
+    for count in recalls:
+        by_chunk.setdefault(count.chunk, []).append(count)
+    known = (*memory, *known)
+    proposals = [
+        _propose(group, older, memory, subjects, by_chunk, today)
+        for group, older in _stand_for_others(lasting, subjects)
+    ]
+    proposals = [proposal for proposal in proposals if not _is_known(proposal, known)]
+    return tuple(sorted(proposals, key=attrgetter("score"), reverse=True)[:limit])
+
+
+class _Group(msgspec.Struct, frozen=True, kw_only=True):
+    """Statements that say nearly the same, the newest first."""
+
+    said: tuple[Statement, ...]
+    judgment: Judgment
+
+    @property
+    def newest(self) -> Statement:
+        return self.said[0]
+
+
+def _judge_all(statements: Sequence[Statement]) -> list[tuple[Statement, Judgment]]:
+    lasting: list[tuple[Statement, Judgment]] = []
+    for statement in statements:
+        if statement.origin in ("user", "agent"):
+            judgment = judge(statement.text, is_agents=statement.origin == "agent")
+            if judgment is not None and judgment.probability >= MIN_PROBABILITY:
+                lasting.append((statement, judgment))
+    return lasting
+
+
+def _join_alike(judged: Iterable[tuple[Statement, Judgment]]) -> list[_Group]:
+    """Join near-duplicates. A person's words speak for the group, where there are some."""
+    groups: list[_Group] = []
+    alike: list[Likeness] = []
+    newest_first = sorted(judged, key=lambda pair: (pair[0].origin == "user", pair[0].day))
+    for statement, judgment in reversed(newest_first):
+        for at, group in enumerate(groups):
+            if alike[at].is_said_by(statement.text):
+                groups[at] = msgspec.structs.replace(group, said=(*group.said, statement))
+                break
+        else:
+            groups.append(_Group(said=(statement,), judgment=judgment))
+            alike.append(Likeness(statement.text))
+    return groups
+
+
+def _stand_for_others(
+    groups: Sequence[_Group], subjects: Subjects
+) -> list[tuple[_Group, list[_Group]]]:
+    """Give the groups that stand, each with the earlier ones on its subject, the newest first."""
+    standing: list[tuple[_Group, list[_Group]]] = []
+    for group in sorted(groups, key=lambda group: group.newest.day, reverse=True):
+        later = [
+            (subjects.compare(group.newest.text, stands.newest.text), at)
+            for at, (stands, _) in enumerate(standing)
+            if stands.newest.day > group.newest.day and may_replace(stands.newest, group.newest)
+        ]
+        likeness, at = max(later, default=(0.0, 0))
+        if likeness >= MIN_RATIO:
+            standing[at][1].append(group)
+        else:
+            standing.append((group, []))
+    return standing
+
+
+def may_replace(later: Statement, earlier: Statement) -> bool:
+    """Tell whether a statement has the authority to stand for another: never an agent's for a
+    person's."""
+    return later.origin == "user" or earlier.origin == "agent"
+
+
+def _propose(
+    group: _Group,
+    older: Iterable[_Group],
+    memory: Mapping[str, Origin],
+    subjects: Subjects,
+    recalls: Mapping[str, Sequence[RecallCount]],
+    today: date,
+) -> Proposal:
+    newest = group.newest
+    in_memory = (
+        line
+        for line, origin in memory.items()
+        if (newest.origin == "user" or origin == "agent")
+        and subjects.are_same(newest.text, line)
+        and not Likeness(newest.text).is_said_by(line)
+    )
+    support = Support(
+        days=tuple(statement.day for statement in group.said),
+        recalls=tuple(
+            count
+            for chunk in dict.fromkeys(statement.chunk for statement in group.said)
+            for count in recalls.get(chunk, ())
+        ),
+        n_tags=len({name for _, name in find_identifiers(newest.text)}),
+        probability=group.judgment.probability,
+    )
+    earlier = (other.newest.text for other in older)
+    return Proposal(
+        statement=newest,
+        judgment=group.judgment,
+        said=group.said,
+        replaces=tuple(dict.fromkeys((*in_memory, *earlier))),
+        support=support,
+        score=score(support, today),
+    )
+
+
+def _is_known(proposal: Proposal, known: Sequence[str]) -> bool:
+    digest = digest_line(proposal.statement.text)
+    alike = Likeness(proposal.statement.text)
+    return any(digest_line(line) == digest or alike.is_said_by(line) for line in known)

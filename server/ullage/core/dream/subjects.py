@@ -1,0 +1,74 @@
+"""Whether two statements are about the same thing, so that the later one stands for the earlier.
+
+Told by the words that both have and few others have: their rarity is taken from all statements at
+hand. Where both name a value of one sort, such as two weekdays or two numbers of columns, less is
+enough: values are what changes.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from ullage.core.memory.words import read_query
+
+MIN_SHARED = 2
+"""Words that two statements have in common at least (chosen)."""
+MIN_VALUED = 1
+"""Where both name a value of one sort (chosen)."""
+VALUED_RATIO = 0.17
+"""What a value of one sort adds to the ratio. As the next, by the pairs of the made-up logs."""
+MIN_RATIO = 0.3
+"""Of the rarity of the shorter statement's words, that which is shared. Chosen on the pairs of the
+made-up logs (`benchmarks/memory/contradictions.py`)."""
+_WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"\b(?:\d[\d.,]*|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty"
+    r"|forty|fifty|sixty|seventy|eighty|ninety|(?:a|one|two|three|four|five) (?:hundred|thousand))"
+    r"[ -](?P<unit>[a-z]{2,20})s?\b",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"https?://")
+MAX_WORDS = 60
+"""Of a statement: behind them it speaks of something else (chosen)."""
+
+
+class Subjects:
+    """The statements at hand, by which a word's rarity is known."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._words = {text: _read_subject(text) for text in texts}
+        self._counts = Counter(word for words in self._words.values() for word in words)
+
+    def are_same(self, first: str, second: str) -> bool:
+        """Tell whether two statements are about the same thing."""
+        return self.compare(first, second) >= MIN_RATIO
+
+    def compare(self, first: str, second: str) -> float:
+        """Give the share of the shorter statement's rarity that the other has, 0 to 1 and more."""
+        ours, theirs = self._words_of(first), self._words_of(second)
+        shared = ours & theirs
+        is_valued = not _list_values(first).isdisjoint(_list_values(second))
+        if len(shared) < (MIN_VALUED if is_valued else MIN_SHARED):
+            return 0.0
+        ratio = self._weigh(shared) / min(self._weigh(ours), self._weigh(theirs))
+        return ratio + VALUED_RATIO * is_valued
+
+    def _words_of(self, text: str) -> frozenset[str]:
+        words = self._words.get(text)
+        return _read_subject(text) if words is None else words
+
+    def _weigh(self, words: Iterable[str]) -> float:
+        n_texts = max(2, len(self._words))
+        return sum(math.log(1 + n_texts / max(1, self._counts[word])) for word in words)
+
+
+def _read_subject(text: str) -> frozenset[str]:
+    return frozenset(read_query(text)[:MAX_WORDS])
+
+
+def _list_values(text: str) -> frozenset[str]:
+    """List the sorts of values that a statement names."""
+    units = {match["unit"].lower() for match in _COUNTED.finditer(text)}
+    units |= {"weekday"} if _WEEKDAY.search(text) else set()
+    return frozenset(units | ({"address"} if _ADDRESS.search(text) else set()))
