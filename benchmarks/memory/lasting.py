@@ -4,7 +4,7 @@
 
 Prints for each set, judged by weights that were fitted on all others, how many of the statements
 over the threshold are worth keeping and how many of those are found. With --fit the weights of
-`data/lasting.json` are written anew, from all sets but `memory_heldout.json`, which is never
+`data/lasting.json` are written anew, from all sets but the held-out ones, which are never
 fitted on. LABELS.jsonl has labelled sentences of sessions ({"who", "text", "keep"}), such as of
 real ones, which do not belong into this repository. Takes NumPy.
 """
@@ -22,7 +22,7 @@ from ullage.core.dream.propose import MIN_PROBABILITY
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "tests" / "samples"
 TABLE = ROOT / "server" / "ullage" / "data" / "lasting.json"
-HELD_OUT = "memory_heldout"
+HELD_OUT = ("memory_heldout", "memory_heldout_library")
 SHRINKAGE = 1.0
 """Of the weights (ridge); the best of 1, 2, 4 where a set is judged by the others."""
 MIN_WEIGHT = 0.1
@@ -96,7 +96,7 @@ def main() -> None:
     sets = {name: leave_out_unjudged(rows) for name, rows in sets.items()}
     lost -= sum(row[2] for rows in sets.values() for row in rows)
     print(f"{lost} worth keeping are never proposed: questions, output of programs, few words")
-    fitted = {name: rows for name, rows in sets.items() if name != HELD_OUT}
+    fitted = {name: rows for name, rows in sets.items() if name not in HELD_OUT}
     rows = [row for rows in fitted.values() for row in rows]
     seen = {
         n for text, is_agents, _ in rows for n in lasting.list_features(text, is_agents=is_agents)

@@ -86,7 +86,8 @@ async def dream(
     """
     refuse_without_memory(config)
     refuse_read_only(config.policy)
-    workspace, now = workspace.resolve(), now or datetime.now().astimezone()
+    workspace = await asyncio.to_thread(workspace.resolve)
+    now = now or datetime.now().astimezone()
     with dream_lock(workspace, places):
         started_s = time.monotonic()
         material = await asyncio.to_thread(_read_material, workspace, config, places, now)
@@ -108,7 +109,7 @@ def _read_material(workspace: Path, config: Config, places: Places, now: datetim
     known = read_known(workspace, places)
     recalls = count_recalls(read_journal(workspace, places).list_recalls())
     proposals = propose(
-        statements, memory=known.memory, known=known.others, today=now.date(), recalls=recalls
+        statements, standing=known.standing, known=known.others, today=now.date(), recalls=recalls
     )
     return _Material(logs=logs, n_statements=len(statements), proposals=proposals)
 

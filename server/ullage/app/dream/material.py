@@ -31,10 +31,10 @@ REJECTED = "rejected.txt"
 class Known(msgspec.Struct, frozen=True, kw_only=True):
     """What a proposal must not say again."""
 
-    memory: dict[str, Origin]
-    """The lines of `MEMORY.md`, without marks of lists."""
+    standing: dict[str, Origin]
+    """The lines of `MEMORY.md`, without marks of lists, and the items that wait."""
     others: tuple[str, ...]
-    """What waits, was rejected or replaced, and what agents are told from elsewhere."""
+    """What was rejected or replaced, and what agents are told from elsewhere."""
 
 
 def list_log_names(today: date, n_days: int) -> list[str]:
@@ -84,21 +84,22 @@ def read_known(workspace: Path, places: Places) -> Known:
     """
     origins = read_origins(workspace, places)
     secrets = secrets_in((workspace,), places)
-    memory: dict[str, Origin] = {}
+    standing: dict[str, Origin] = {}
     others: list[str] = []
     for file in read_memory_files(workspace):
         if file.path == MEMORY:
             for line in _list_lines(file.text):
-                memory[quote_memory(line, secrets)] = origins.tell(MEMORY, line)
+                standing[quote_memory(line, secrets)] = origins.tell(MEMORY, line)
         elif file.path == SUPERSEDED:
             others += list_superseded(file.text)
         elif not file.path.removeprefix(f"{FOLDER}/")[:4].isdigit():
             others += _list_lines(file.text)
-    others += (item.finding for item in read_items(read_page(workspace, DREAMS) or ""))
+    for item in read_items(read_page(workspace, DREAMS) or ""):
+        standing[item.finding] = origins.lines.get(digest_line(item.finding), "file")
     others += list_rejected(read_text_file(memory_folder(workspace, places) / REJECTED) or "")
     for name in INSTRUCTION_NAMES:
         others += _list_lines(read_page(workspace, name) or "")
-    return Known(memory=memory, others=tuple(dict.fromkeys(others)))
+    return Known(standing=standing, others=tuple(dict.fromkeys(others)))
 
 
 def _list_lines(text: str) -> Iterator[str]:

@@ -51,6 +51,8 @@ class WaitingItem(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     line: int
     """Of its heading in `DREAMS.md`, from 1."""
+    last_line: int
+    """That is not blank."""
     finding_line: int
     item: InboxItem
     origin: Origin
@@ -94,6 +96,7 @@ def list_waiting(
         WaitingItem(
             id=place.item.item_id,
             line=place.first_line + 1,
+            last_line=place.end_line,
             finding_line=place.finding_line + 1,
             item=_mask_item(place.item, secrets),
             origin=_tell_origin(place.item.finding, known),

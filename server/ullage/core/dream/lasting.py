@@ -16,6 +16,7 @@ import msgspec
 
 from ullage.core.facts.learnings import find_place, tells_own_fact
 from ullage.core.memory.journal import Kind
+from ullage.core.text.identifiers import find_identifiers
 from ullage.core.text.word_lists import QUESTION_MARKS
 from ullage.core.text.wording import (
     COMPLAINTS,
@@ -38,6 +39,17 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
     "weekday": re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"),
     "clock": re.compile(r"\b\d\d?:\d\d\b|\b\d{1,2} ?(?:am|pm)\b"),
     "consequence": re.compile(r", so |; so |\bhence\b|, which "),
+    "request": re.compile(
+        r"(?:[,.;:] |\b(?:and|so|then|please|pls|just|only|or|but) )(?:look|check|make|pass|prepare"
+        r"|change|try|add|build|put|group|leave|run|start|write|cite|explain|say|pull|see|find|fix"
+        r"|move|give|tell|remind|begin|think|go|do|take|let|rename|update|remove|delete)\b"
+        r"|\b(?:can|could|would) (?:you|we)\b|\blet'?s\b|\bi want (?:the|it|this|that|a)\b"
+    ),
+    "now": re.compile(r"\bnow\b|\bstill\b|\bagain\b"),
+    "hearsay": re.compile(
+        r"\b(?:wants?|asked|complained|says|said|thinks?|mailed|wrote|told|reported|probably)\b"
+    ),
+    "one case": re.compile(r"\b(?:one|two|three|a|the) (?:customer|user|person|guy|row|case)s?\b"),
     "obliges": re.compile(r"\b(?:must|shall|(?:has|have|needs?) to)\b"),
     "points": re.compile(
         r"^(?:and |but |so |then |ok |yeah )?(?:this|that|these|those|it|they|there|he|she|here"
@@ -57,7 +69,7 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
     "program": re.compile(
         r"^(?:\$|>|sudo|git|npm|pnpm|yarn|cargo|kubectl|docker|psql|curl|cd|ls|cat|export|make|uv"
         r"|pip|python|node|brew|helm|terraform|adb|xcodebuild|go|select|create) |^\S+=\S+ "
-        r"|error:|exception|traceback|\bat /|:\d+:\d+|npm err|panicked|failed with|exit code"
+        r"|error:|exception|traceback|\bat /\S+:\d|:\d+:\d+|npm err|panicked|failed with|exit code"
         r"|stack trace| \| |^warn(?:ing)?\b|^[a-z]+error\b|^npm |` → | → \S+ failed"
     ),
     "report": re.compile(
@@ -84,6 +96,8 @@ _CASED: dict[str, re.Pattern[str]] = {
 _COUNTED = ("passing", "events", "states", "recurring", "surroundings", "limits")
 """Tables of which two words say more than one."""
 _OF_AGENT = (
+    "passing",
+    "now",
     "events",
     "states",
     "recurring",
@@ -96,6 +110,38 @@ _OF_AGENT = (
 """Tables whose words weigh otherwise where an agent wrote them."""
 
 
+_LEADS = r"^(?:(?:and|also|but|so|please|pls|note|remember|ok|okay|btw|by the way)\W+)*"
+_STANDING = re.compile(
+    _LEADS + r"(?:(?:always|never|don't ever|do not ever|whenever|every time|each time|from now on"
+    r"|going forward|in the future|in general|as a rule|for future)\b(?!-)"
+    r"|(?:please )?(?:don't|dont|do not|avoid|keep|use|prefer|ask me|show me|tell me|write)"
+    r" .{3,120}\b(?:ever|always|from now on|going forward|in the future|every time|each time"
+    r"|whenever|unless i|in general)\b)|\bmust (?:never|always|not)\b"
+)
+"""A rule that says itself that it goes on."""
+_LIKING = re.compile(
+    r"\b(?:i(?: do)? (?:(?:really|generally|usually|much|strongly|always|also) )?"
+    r"(?:prefer|like|love|hate|dislike|don't like|do not like|can't stand|always want|never want)"
+    r"|i(?:'d| would) (?:rather|prefer))\b (?!to |this|that|it|the |your|how"
+    r"|what|where|option|you\b|these|those|them)"
+    r"|\bi want .{3,80}\b(?:all|every|each|any|no) "
+)
+_CUSTOM = re.compile(
+    r"\b(?:we|the team|everyone here|nobody here) (?:\w+ )?(?:use|only|always|never|deploy"
+    r"|host|keep)\b"
+)
+_SUPPOSED = re.compile(
+    r"\b(?:if|should|can|when|once|could) (?:we|the team)\b|\bwe used\b|\bso we\b|\bshould\b"
+    r"|\bwe can\b|\bi might\b|\bmaybe\b|\bi guess\b|\bnot sure\b|\bprobably\b"
+)
+"""What is only thought of."""
+_BOUND = frozenset(
+    ("passing", "points", "reference", "presence", "clock", "momentary", "complaint", "request")
+)
+"""What ties a statement to the work at hand."""
+_MARKUP = ("//", "# ", "- ", "* ", "+ ", "+/")
+
+
 class Judgment(msgspec.Struct, frozen=True, kw_only=True):
     """What is thought of a statement."""
 
@@ -104,6 +150,8 @@ class Judgment(msgspec.Struct, frozen=True, kw_only=True):
     kind: Kind
     reason: str
     """Why, in words for a person."""
+    is_standing: bool
+    """Whether its words say that it goes on: in a session, most is about the work at hand."""
 
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -124,6 +172,7 @@ def judge(text: str, *, is_agents: bool) -> Judgment | None:
         probability=1 / (1 + math.exp(-total)),
         kind=_tell_kind(text, features, is_agents=is_agents),
         reason=_tell_reason(features, weights, is_agents=is_agents),
+        is_standing=_is_standing(text, features),
     )
 
 
@@ -179,15 +228,36 @@ def _list_patterns(text: str, lower: str) -> Iterator[str]:
             yield name
 
 
+def _is_standing(text: str, features: frozenset[str]) -> bool:
+    if not _BOUND.isdisjoint(features) or text.startswith(_MARKUP):
+        return False
+    lower = text.lower().replace("’", "'")
+    if _SUPPOSED.search(lower) is not None:
+        return False
+    return (
+        _CUSTOM.search(lower) is not None
+        or "place" in features
+        or ("own fact" in features and _names_place(text))
+        or _STANDING.search(lower) is not None
+        or _LIKING.search(lower) is not None
+    )
+
+
 def _tell_kind(text: str, features: frozenset[str], *, is_agents: bool) -> Kind:
     """Tell what a statement is, by which it finds its section in `MEMORY.md`."""
     if "lesson" in features or {"evidence", "limits twice"} <= features:
         return "dead-end"
+    if "place" in features or ("own fact" in features and _names_place(text)):
+        return "fact"
     if not is_agents and features & {"preferences", "rule", "order"} and "owners" not in features:
         return "preference"
     if _COMMAND.search(text):
         return "command"
     return "decision" if features & {"replacing", "reasons"} else "fact"
+
+
+def _names_place(text: str) -> bool:
+    return any(kind in ("path", "url", "host") for kind, _ in find_identifiers(text))
 
 
 _REASONS = (

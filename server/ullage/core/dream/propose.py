@@ -22,8 +22,10 @@ from ullage.core.text.identifiers import find_identifiers
 
 MAX_PROPOSALS = 10
 """Of one dream; none is normal (docs/design/memory.md, "Dreaming")."""
-MIN_PROBABILITY = 0.5
-"""That a statement lasts (`benchmarks/memory/lasting.py` prints what it costs)."""
+MIN_PROBABILITY = 0.3
+"""That a point of a log lasts (`benchmarks/memory/lasting.py` prints what it costs)."""
+MIN_SESSION_PROBABILITY = 0.1
+"""Of what was said in a session, which has to say itself that it goes on (chosen)."""
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +37,8 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     """`YYYY-MM-DD`, local."""
     place: str
     """Where it stands, in words: `memory/2026-10-01.md#L17`, or a session and its line."""
+    is_picked: bool = True
+    """Whether it is a point of a log, that somebody wrote down; not so where it was only said."""
     chunk: str = ""
     """Digest of the piece of memory that holds it, by which its recalls are known."""
 
@@ -47,7 +51,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     said: tuple[Statement, ...]
     """All that say nearly the same, the newest first; it is one of them."""
     replaces: tuple[str, ...]
-    """What it stands for: earlier statements, and lines of `MEMORY.md`; the newest first."""
+    """What it stands for: lines of `MEMORY.md`, items that wait, and earlier statements."""
     support: Support
     score: float
 
@@ -55,7 +59,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
 def propose(
     statements: Iterable[Statement],
     *,
-    memory: Mapping[str, Origin],
+    standing: Mapping[str, Origin],
     known: Iterable[str],
     today: date,
     recalls: Iterable[RecallCount] = (),
@@ -63,18 +67,19 @@ def propose(
 ) -> tuple[Proposal, ...]:
     """Propose what lasts, the best first.
 
-    `memory` has the lines of `MEMORY.md` with their origins; `known` what else is not to come
-    again: lines that wait, were rejected or replaced.
+    `standing` has the lines of `MEMORY.md` and of items that wait, with their origins: a newer
+    statement may replace them. `known` is what else is not to come again, such as what was
+    rejected.
     """
     statements = list(statements)
     lasting = _join_alike(_judge_all(statements))
-    subjects = Subjects((*(statement.text for statement in statements), *memory))
+    subjects = Subjects((*(statement.text for statement in statements), *standing))
     by_chunk: dict[str, list[RecallCount]] = {}
     for count in recalls:
         by_chunk.setdefault(count.chunk, []).append(count)
-    known = (*memory, *known)
+    known = (*standing, *known)
     proposals = [
-        _propose(group, older, memory, subjects, by_chunk, today)
+        _propose(group, older, standing, subjects, by_chunk, today)
         for group, older in _stand_for_others(lasting, subjects)
     ]
     proposals = [proposal for proposal in proposals if not _is_known(proposal, known)]
@@ -97,9 +102,17 @@ def _judge_all(statements: Sequence[Statement]) -> list[tuple[Statement, Judgmen
     for statement in statements:
         if statement.origin in ("user", "agent"):
             judgment = judge(statement.text, is_agents=statement.origin == "agent")
-            if judgment is not None and judgment.probability >= MIN_PROBABILITY:
+            if judgment is not None and _may_last(statement, judgment):
                 lasting.append((statement, judgment))
     return lasting
+
+
+def _may_last(statement: Statement, judgment: Judgment) -> bool:
+    if statement.is_picked:
+        return judgment.probability >= MIN_PROBABILITY
+    # Of an agent's talk, code and findings about the work at hand read as facts do.
+    is_persons = statement.origin == "user"
+    return is_persons and judgment.is_standing and judgment.probability >= MIN_SESSION_PROBABILITY
 
 
 def _join_alike(judged: Iterable[tuple[Statement, Judgment]]) -> list[_Group]:
@@ -146,15 +159,15 @@ def may_replace(later: Statement, earlier: Statement) -> bool:
 def _propose(
     group: _Group,
     older: Iterable[_Group],
-    memory: Mapping[str, Origin],
+    standing: Mapping[str, Origin],
     subjects: Subjects,
     recalls: Mapping[str, Sequence[RecallCount]],
     today: date,
 ) -> Proposal:
     newest = group.newest
-    in_memory = (
+    replaced = (
         line
-        for line, origin in memory.items()
+        for line, origin in standing.items()
         if (newest.origin == "user" or origin == "agent")
         and subjects.are_same(newest.text, line)
         and not Likeness(newest.text).is_said_by(line)
@@ -174,7 +187,7 @@ def _propose(
         statement=newest,
         judgment=group.judgment,
         said=group.said,
-        replaces=tuple(dict.fromkeys((*in_memory, *earlier))),
+        replaces=tuple(dict.fromkeys((*replaced, *earlier))),
         support=support,
         score=score(support, today),
     )

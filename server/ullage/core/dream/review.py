@@ -9,8 +9,9 @@ import msgspec
 
 from ullage.core.documents.instructions import find_openclaw_cut
 from ullage.core.dream.memory_page import add_line, is_loss_too_large, remove_line
-from ullage.core.memory.inbox import InboxItem, Section, cut_items, place_items
+from ullage.core.memory.inbox import ID_CHARS, InboxItem, Section, cut_items, place_items
 from ullage.core.memory.likeness import Likeness
+from ullage.core.memory.origin import digest_line
 from ullage.core.text.prose import plural, remove_list_mark
 
 SUPERSEDED_TITLE = "# Superseded"
@@ -53,6 +54,8 @@ class ReviewOutcome(msgspec.Struct, frozen=True, kw_only=True):
     accepted: tuple[AcceptedLine, ...] = ()
     replaced: tuple[str, ...] = ()
     """Lines of `MEMORY.md` that leave it."""
+    stood_for: tuple[str, ...] = ()
+    """All that accepted lines stand for, wherever it was said."""
     rejected: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
     """Items that were accepted though `MEMORY.md` says them: they only leave the inbox."""
@@ -83,7 +86,9 @@ def review(
             outcome = _reject(outcome, chosen)
         else:
             outcome = _accept(outcome, decision, chosen, day)
-    inbox = cut_items(texts.inbox, frozenset(decided))
+    # What an accepted line stands for waits no more.
+    stood_for = {digest_line(old)[:ID_CHARS] for old in outcome.stood_for}
+    inbox = cut_items(texts.inbox, frozenset(decided | stood_for))
     outcome = msgspec.structs.replace(
         outcome, texts=msgspec.structs.replace(outcome.texts, inbox=inbox)
     )
@@ -126,7 +131,8 @@ def _accept(
     )
     page, superseded = outcome.texts.memory, outcome.texts.superseded
     replaced: list[str] = []
-    for old in dict.fromkeys(old for item in chosen for old in item.replaces):
+    olds = dict.fromkeys(old for item in chosen for old in item.replaces)
+    for old in olds:
         without = remove_line(page, old)
         if without is not None:
             page = without
@@ -141,6 +147,7 @@ def _accept(
         texts=msgspec.structs.replace(outcome.texts, memory=page, superseded=superseded),
         accepted=outcome.accepted if is_known else (*outcome.accepted, line),
         replaced=(*outcome.replaced, *replaced),
+        stood_for=(*outcome.stood_for, *olds),
         known=(*outcome.known, text) if is_known else outcome.known,
     )
 
