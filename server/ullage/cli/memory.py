@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from ullage.app.config.load import refuse_read_only
-from ullage.cli import options
+from ullage.cli import dream, options
 from ullage.cli.output import answer, n_columns, safe
 from ullage.core.memory.answer import (
     DEFAULT_LIMIT,
@@ -269,3 +269,7 @@ def _is_agreed(plan: "FlushPlan") -> bool:
     if not is_agreed:
         click.echo("Memory flush cancelled.", err=True)
     return is_agreed
+
+
+for command in (dream.dream, dream.review, dream.undo, dream.backfill):
+    memory.add_command(command)

@@ -73,7 +73,8 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
         r"|stack trace| \| |^warn(?:ing)?\b|^[a-z]+error\b|^npm |` → | → \S+ failed"
     ),
     "report": re.compile(
-        r"^\[|^recalled from|ullage-memory|finding: |suggested action: |^context (?:is )?at"
+        r"^\[|^\((?:context: \d|post-compaction |output pruned)"
+        r"|^recalled from|ullage-memory|finding: |suggested action: |^context (?:is )?at"
         r"|^[-=#>$]|^\s*<|^memory_get |^memory/\S+\.md#l\d|^memory\.md#l\d"
     ),
     "label": re.compile(
@@ -151,7 +152,7 @@ class Judgment(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     """Why, in words for a person."""
     is_standing: bool
-    """Whether its words say that it goes on: in a session, most is about the work at hand."""
+    """Whether its words say that it goes on: most that is said in a session does not."""
 
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -160,7 +161,7 @@ class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 def judge(text: str, *, is_agents: bool) -> Judgment | None:
-    """Judge a statement of a person or an agent, given on one line; None where it states nothing."""
+    """Judge what a person or an agent said, given on one line; None where it states nothing."""
     if len(_WORD.findall(text)) < MIN_WORDS:
         return None
     features = list_features(text, is_agents=is_agents)
@@ -249,11 +250,18 @@ def _tell_kind(text: str, features: frozenset[str], *, is_agents: bool) -> Kind:
         return "dead-end"
     if "place" in features or ("own fact" in features and _names_place(text)):
         return "fact"
-    if not is_agents and features & {"preferences", "rule", "order"} and "owners" not in features:
+    if not is_agents and "owners" not in features and _is_preference(features):
         return "preference"
     if _COMMAND.search(text):
         return "command"
     return "decision" if features & {"replacing", "reasons"} else "fact"
+
+
+def _is_preference(features: frozenset[str]) -> bool:
+    is_own = "speaker" in features
+    if features & {"order", "rule"}:
+        return is_own or "states" not in features
+    return is_own and bool(features & {"preferences", "occasions"})
 
 
 def _names_place(text: str) -> bool:
@@ -277,7 +285,9 @@ _REASONS = (
 
 def _tell_reason(features: frozenset[str], weights: dict[str, float], *, is_agents: bool) -> str:
     who = "an agent found it" if is_agents else "you typed it"
-    why = next((why for name, why in _REASONS if name in features and weights.get(name, 0) > 0), "")
+    # Without a name, who "goes to" something is hardly its owner.
+    told = features if "name" in features else features - {"owners"}
+    why = next((why for name, why in _REASONS if name in told and weights.get(name, 0) > 0), "")
     return f"{who}; {why}" if why else who
 
 
