@@ -28,6 +28,7 @@ from running import WAIT_S, Place
 from ullage.lsp import state
 from ullage.lsp.language_protocol import plain_converter
 from ullage.lsp.server import make_server
+from ullage.lsp.state import UllageServer
 from ullage.store.files.places import current_places
 from ullage.store.gauge.tokenizer import count_tokens
 
@@ -44,6 +45,7 @@ class Editor:
     def __init__(self, place: Place) -> None:
         self.client = LanguageClient(converter_factory=client_converter)
         self.place = place
+        self.server: UllageServer
         self.ended: asyncio.Future[object]
         """The exit code of the server."""
         self.answer: str | None = None
@@ -59,6 +61,8 @@ class Editor:
         self._shown: asyncio.Queue[str] = asyncio.Queue()
         self.shown: list[str] = []
         """URIs of the documents that it had shown."""
+        self.selections: list[types.Range | None] = []
+        """What it had selected in them."""
         self.progress: list[tuple[object, object]] = []
         """Tokens, and what was told of the work of each."""
         self._listen()
@@ -91,6 +95,7 @@ class Editor:
         @self.client.feature(types.WINDOW_SHOW_DOCUMENT)
         def on_document(params: types.ShowDocumentParams) -> types.ShowDocumentResult:
             self.shown.append(params.uri)
+            self.selections.append(params.selection)
             self._shown.put_nowait(params.uri)
             return types.ShowDocumentResult(success=True)
 
@@ -244,6 +249,7 @@ async def running_editor(place: Place) -> AsyncIterator[Editor]:
         patch.setattr(state, "plain_converter", server_converter)
         server = make_server(current_places())
         server.worker.count_tokens = count_tokens
+        editor.server = server
         to_server, to_client = Pipe(), Pipe()
         editor.ended = asyncio.create_task(serve(server, to_server.reader, to_client))
         listening = asyncio.create_task(serve(editor.client, to_client.reader, to_server))

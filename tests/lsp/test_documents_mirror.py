@@ -28,6 +28,7 @@ SMALL: Final = (
     *(WORKSPACE / name for name in INSTRUCTION_NAMES),
     *(WORKSPACE / "sub" / name for name in ANYWHERE_NAMES),
     WORKSPACE / "MEMORY.md",
+    WORKSPACE / "DREAMS.md",
     WORKSPACE / "memory" / "2026-02-03.md",
     WORKSPACE / "memory" / "people" / "ada.md",
     STATE / "context" / "checkpoints" / "agent_s" / "cp_012.yaml",
@@ -52,7 +53,7 @@ def expression(pattern: str) -> str:
 
 def test_the_samples_are_of_every_kind() -> None:
     kinds = {document_kind(path, PLACES, (WORKSPACE,)) for path in SMALL[:-2]}
-    assert kinds == {"instructions", "memory", "checkpoint", "config", "preview"}
+    assert kinds == {"instructions", "memory", "inbox", "checkpoint", "config", "preview"}
 
 
 @pytest.mark.parametrize("path", [*TRANSCRIPTS, *SMALL], ids=lambda path: Path(path).name)

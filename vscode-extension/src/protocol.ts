@@ -42,6 +42,10 @@ export const AUTO_COMMAND = "ullage.auto";
 export const SNOOZE_COMMAND = "ullage.snooze";
 export const FLUSH_COMMAND = "ullage.flush";
 export const ACCEPT_MEMORY_COMMAND = "ullage.acceptMemory";
+export const DREAM_COMMAND = "ullage.dream";
+export const REVIEW_MEMORY_COMMAND = "ullage.reviewMemory";
+export const EDIT_MEMORY_ITEM_COMMAND = "ullage.editMemoryItem";
+export const UNDO_REVIEW_COMMAND = "ullage.undoReview";
 export const SHOW_COMMAND = "ullage.show";
 
 /** Show a session until another is chosen; null goes back to the live one. */
@@ -197,10 +201,10 @@ export interface CheckpointsResult {
   rows: CheckpointRow[];
 }
 
-/** A file, a chunk recalled today, a change from outside, or why these are not shown. */
+/** A file, an item that waits, a chunk recalled today, a change from outside, or a problem. */
 export interface MemoryRow {
   path: string;
-  kind: "memory" | "log" | "instructions" | "recall" | "change" | "problem";
+  kind: "memory" | "log" | "instructions" | "item" | "recall" | "change" | "problem";
   title: string;
   detail: string;
   label: string;
@@ -213,14 +217,20 @@ export interface MemoryRow {
   uri: string | null;
   /** What `ullage.acceptMemory` takes; null where nothing can be accepted. */
   sha256: string | null;
+  /** What `ullage.reviewMemory` takes; null where nothing can be reviewed. */
+  item: string | null;
 }
 
 export interface MemoryResult {
   /** The files. */
   rows: MemoryRow[];
+  /** What waits for a review. */
+  inbox: MemoryRow[];
   recalled: MemoryRow[];
   changes: MemoryRow[];
   canFlush: boolean;
+  canDream: boolean;
+  canUndoReview: boolean;
 }
 
 export interface MemorySearchArgument {
@@ -262,6 +272,36 @@ export interface AcceptMemoryArgument {
   path: string;
   /** Of the content that the user saw. */
   sha256: string;
+}
+
+export interface DreamArgument {
+  /** A file of the folder that is meant; null is every folder of the workspace. */
+  path: string | null;
+}
+
+export interface ReviewMemoryArgument {
+  /** Of `DREAMS.md`. */
+  path: string;
+  /** `merge` accepts several items as one line, in the section of the first. */
+  choice: "accept" | "reject" | "merge";
+  ids: string[];
+  /** The words that are accepted; null are those of the item, of several those of the first. */
+  text: string | null;
+  /** Whether the user has agreed already, so that the server need not ask. */
+  isConfirmed: boolean;
+}
+
+export interface MemoryItemArgument {
+  /** Of `DREAMS.md`. */
+  path: string;
+  id: string;
+}
+
+export interface UndoReviewArgument {
+  /** A file of the folder that is meant; null is the one that was reviewed last. */
+  path: string | null;
+  /** The review that is meant; null is the last one. Another than the last is refused. */
+  change: string | null;
 }
 
 /** Something that a placeholder could stand for. */
@@ -356,6 +396,8 @@ export interface Outcome {
   /** Where the session goes on. */
   session: SessionRef | null;
   canUndo: boolean;
+  /** What `ullage.undoReview` takes, where that is how it is undone. */
+  review: UndoReviewArgument | null;
   /** What was asked for, to be shown or copied. */
   text: string | null;
   /** What to show when the user asks for a view of it. */
@@ -394,6 +436,10 @@ export interface Commands {
   [SNOOZE_COMMAND]: [SessionArgument, Outcome];
   [FLUSH_COMMAND]: [SessionArgument, Outcome];
   [ACCEPT_MEMORY_COMMAND]: [AcceptMemoryArgument, Outcome];
+  [DREAM_COMMAND]: [DreamArgument, Outcome];
+  [REVIEW_MEMORY_COMMAND]: [ReviewMemoryArgument, Outcome];
+  [EDIT_MEMORY_ITEM_COMMAND]: [MemoryItemArgument, Outcome];
+  [UNDO_REVIEW_COMMAND]: [UndoReviewArgument, Outcome];
   [SHOW_COMMAND]: [ShowArgument, Outcome];
   [CHOOSE_COMMAND]: [SessionArgument, Outcome];
 }

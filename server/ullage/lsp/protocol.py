@@ -37,6 +37,10 @@ AUTO_COMMAND: Final = "ullage.auto"
 SNOOZE_COMMAND: Final = "ullage.snooze"
 FLUSH_COMMAND: Final = "ullage.flush"
 ACCEPT_MEMORY_COMMAND: Final = "ullage.acceptMemory"
+DREAM_COMMAND: Final = "ullage.dream"
+REVIEW_MEMORY_COMMAND: Final = "ullage.reviewMemory"
+EDIT_MEMORY_ITEM_COMMAND: Final = "ullage.editMemoryItem"
+UNDO_REVIEW_COMMAND: Final = "ullage.undoReview"
 SHOW_COMMAND: Final = "ullage.show"
 CHOOSE_COMMAND: Final = "ullage.choose"
 
@@ -208,10 +212,10 @@ class CheckpointsResult:
 
 @frozen(kw_only=True)
 class MemoryRow:
-    """A file, a chunk recalled today, a change from outside, or why these are not shown."""
+    """A file, an item that waits, a chunk recalled today, a change from outside, or a problem."""
 
     path: str
-    kind: Literal["memory", "log", "instructions", "recall", "change", "problem"]
+    kind: Literal["memory", "log", "instructions", "item", "recall", "change", "problem"]
     title: str
     detail: str
     label: str
@@ -223,15 +227,21 @@ class MemoryRow:
     """A document that shows what changed."""
     sha256: str | None = None
     """What `ullage.acceptMemory` takes; None where nothing can be accepted."""
+    item: str | None = None
+    """What `ullage.reviewMemory` takes; None where nothing can be reviewed."""
 
 
 @frozen(kw_only=True)
 class MemoryResult:
     rows: list[MemoryRow]
     """The files."""
+    inbox: list[MemoryRow]
+    """What waits for a review."""
     recalled: list[MemoryRow]
     changes: list[MemoryRow]
     canFlush: bool
+    canDream: bool
+    canUndoReview: bool
 
 
 @frozen(kw_only=True)
@@ -281,6 +291,40 @@ class AcceptMemoryArgument:
     path: str
     sha256: str
     """Of the content that the user saw."""
+
+
+@frozen(kw_only=True)
+class DreamArgument:
+    path: str | None = None
+    """A file of the folder that is meant; None is every folder of the workspace."""
+
+
+@frozen(kw_only=True)
+class ReviewMemoryArgument:
+    path: str
+    """Of `DREAMS.md`."""
+    choice: Literal["accept", "reject", "merge"]
+    """`merge` accepts several items as one line, in the section of the first."""
+    ids: list[str]
+    text: str | None = None
+    """The words that are accepted; None are those of the item, of several those of the first."""
+    isConfirmed: bool = False
+    """Whether the user has agreed already, so that the server need not ask."""
+
+
+@frozen(kw_only=True)
+class MemoryItemArgument:
+    path: str
+    """Of `DREAMS.md`."""
+    id: str
+
+
+@frozen(kw_only=True)
+class UndoReviewArgument:
+    path: str | None = None
+    """A file of the folder that is meant; None is the one that was reviewed last."""
+    change: str | None = None
+    """The review that is meant; None is the last one. Another than the last is refused."""
 
 
 @frozen(kw_only=True)
@@ -391,6 +435,8 @@ class Outcome:
     session: SessionRef | None = None
     """Where the session goes on."""
     canUndo: bool = False
+    review: UndoReviewArgument | None = None
+    """What `ullage.undoReview` takes, where that is how it is undone."""
     text: str | None = None
     """What was asked for, to be shown or copied."""
     uri: str | None = None

@@ -17,8 +17,20 @@ from ullage.app.documents.proposal import check_proposal
 from ullage.lsp import protocol
 from ullage.lsp.auto.checkpoint import capture_events, write_when_due
 from ullage.lsp.auto.consider import consider_session
+from ullage.lsp.auto.dream import dream_when_due
 from ullage.lsp.client_refresh import refresh_lists, refresh_session, refresh_views
-from ullage.lsp.commands import auto, change, checkpoint, choose, flush, memory, pin, preview
+from ullage.lsp.commands import (
+    auto,
+    change,
+    checkpoint,
+    choose,
+    dream,
+    flush,
+    memory,
+    pin,
+    preview,
+    review,
+)
 from ullage.lsp.config import did_change_configuration, on_initialize
 from ullage.lsp.documents import sync, virtual_documents, watched_files
 from ullage.lsp.documents.code_actions import answer_code_actions
@@ -88,6 +100,10 @@ COMMANDS: tuple[Method, ...] = (
     command(protocol.PIN_COMMAND, pin.run_pin),
     command(protocol.FLUSH_COMMAND, flush.run_flush),
     command(protocol.ACCEPT_MEMORY_COMMAND, memory.run_accept),
+    command(protocol.DREAM_COMMAND, dream.run_dream),
+    command(protocol.REVIEW_MEMORY_COMMAND, review.run_review),
+    command(protocol.EDIT_MEMORY_ITEM_COMMAND, review.run_edit),
+    command(protocol.UNDO_REVIEW_COMMAND, review.run_undo_review),
     command(protocol.SHOW_COMMAND, virtual_documents.run_show, writes=False),
     command(protocol.CHOOSE_COMMAND, choose.run_choose, writes=False),
 )
@@ -169,6 +185,7 @@ async def _on_initialize(ls: UllageServer, params: types.InitializeParams) -> No
 async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> None:
     ls.begin(follow, ls)
     ls.begin(gauge.publish_gauges, ls)
+    ls.begin(dream_when_due, ls)
     sync.ask_for_typing(ls)
     watched_files.ask_for_changes(ls)
     if ls.may_write:

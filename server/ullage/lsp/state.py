@@ -85,6 +85,8 @@ class Documents:
     """Of those texts, as the client counts."""
     materials: KeptMaterials = field(default_factory=KeptMaterials)
     """What the open proposals are checked against."""
+    replaced: dict[Path, str] = field(default_factory=dict)
+    """Texts that a change of ours took the place of on the disk: the editor reads that soon."""
     is_typing_sent: bool = False
     too_long: set[Path] = field(default_factory=set)
     """Documents that became longer while they were typed than what is kept."""

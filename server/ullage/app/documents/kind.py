@@ -9,9 +9,10 @@ from typing import Final, Literal, TypeAlias
 from ullage.formats.registry import AGENTS
 from ullage.store.config.files import config_paths
 from ullage.store.files.places import Places
+from ullage.store.memory.places import DREAMS
 
 DocumentKind: TypeAlias = Literal[
-    "transcript", "instructions", "memory", "checkpoint", "config", "preview"
+    "transcript", "instructions", "memory", "inbox", "checkpoint", "config", "preview"
 ]
 
 ANYWHERE_NAMES: Final = (
@@ -61,6 +62,9 @@ def document_kind(path: Path, places: Places, workspaces: Sequence[Path]) -> Doc
     if _CHECKPOINT_NAME.fullmatch(path.name):
         is_ours = path.is_relative_to(places.state_folder / "context" / "checkpoints")
         return "checkpoint" if is_ours else None
+    if path.name == DREAMS:
+        # Elsewhere there is no memory that its items could come into.
+        return "inbox" if path.parent in workspaces else None
     name = find_loaded_name(path.name)
     if name in ANYWHERE_NAMES:
         return "instructions"

@@ -109,17 +109,26 @@ async def _shown_token(ls: UllageServer) -> str | int | None:
 
 
 async def confirm(ls: UllageServer, question: str, button: str, command: str, path: Path) -> bool:
-    """Ask the user before something is changed; no answer is a no.
+    """Ask the user before a session is changed; no answer is a no.
 
     Raises:
         WriteNotSupported: the client shows no questions; `command` of the shell does the same.
+    """
+    way_out = f"run `ullage {command} --session {shlex.quote(str(path))}` in a shell"
+    return await ask_first(ls, question, button, way_out)
+
+
+async def ask_first(ls: UllageServer, question: str, button: str, way_out: str) -> bool:
+    """Ask the user before something is changed; no answer is a no.
+
+    Raises:
+        WriteNotSupported: the client shows no questions; the way out is what to do then.
     """
     try:
         is_yes = await choose(ls, question, button) == button
     except JsonRpcException:
         raise WriteNotSupported(
-            "this editor does not let us ask, so that nothing was changed: run"
-            f" `ullage {command} --session {shlex.quote(str(path))}` in a shell"
+            f"this editor does not let us ask, so that nothing was changed: {way_out}"
         ) from None
     if is_yes:
         # The question may have stood for hours.

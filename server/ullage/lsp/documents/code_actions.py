@@ -16,6 +16,7 @@ from ullage.core.text.positions import Positions
 from ullage.lsp import protocol
 from ullage.lsp.convert import SOURCE, path_of, range_of
 from ullage.lsp.documents.diagnostics import UTILIZATION_CODE
+from ullage.lsp.documents.inbox import inbox_actions
 from ullage.lsp.documents.offered_commands import offered_commands
 from ullage.lsp.documents.outline import read_outline
 from ullage.lsp.state import UllageServer
@@ -58,7 +59,10 @@ async def answer_code_actions(
                 actions += _text_fixes(ls, path, finding)
                 actions += _memory_actions(ls, path, finding)
         actions += await _proposal_actions(ls, path, findings)
-    if offered and _is_wanted(types.CodeActionKind.Refactor, only):
+    is_refactor_wanted = _is_wanted(types.CodeActionKind.Refactor, only)
+    if is_refactor_wanted and ls.kind_of(path) == "inbox":
+        actions += await inbox_actions(ls, path, params)
+    if offered and is_refactor_wanted:
         taken = {action.command.command for action in actions if action.command is not None}
         actions += [
             _action(title, command, path)

@@ -29,6 +29,7 @@ from ullage.core.transcript.context import Compaction
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.convert import escape_markdown, hover_of, range_of
 from ullage.lsp.documents.by_kind import answer_by_kind, of_text
+from ullage.lsp.documents.inbox import inbox_hover
 from ullage.lsp.documents.memory import hover_cited, line_hover, place_hover, show_cited
 from ullage.lsp.documents.outline import read_outline
 from ullage.lsp.state import UllageServer
@@ -223,6 +224,7 @@ _answer_by_kind = answer_by_kind(
         "checkpoint": of_text(checkpoint_hover, None),
         "instructions": of_text(instructions_hover, None),
         "memory": of_text(memory_hover, None),
+        "inbox": of_text(inbox_hover, None),
     },
     None,
 )

@@ -24,6 +24,7 @@ from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp import protocol
 from ullage.lsp.convert import line_range, position_of
 from ullage.lsp.documents.by_kind import answer_by_kind, of_outline, of_text
+from ullage.lsp.documents.inbox import inbox_lenses
 from ullage.lsp.documents.offered_commands import offered_commands
 from ullage.lsp.documents.outline import read_outline
 from ullage.lsp.state import UllageServer
@@ -194,6 +195,7 @@ answer_lenses = answer_by_kind(
         "checkpoint": checkpoint_lenses,
         "instructions": of_text(instruction_lenses, []),
         "memory": of_text(memory_lenses, []),
+        "inbox": inbox_lenses,
         "preview": preview_lenses,
     },
     [],

@@ -98,6 +98,7 @@ _answer_by_kind = answer_by_kind(
         "checkpoint": of_text(checkpoint_links, []),
         "instructions": of_text(mention_links, []),
         "memory": of_text(mention_links, []),
+        "inbox": of_text(mention_links, []),
     },
     [],
 )

@@ -24,9 +24,10 @@ from ullage.lsp.documents import diagnostics
 from ullage.lsp.follow import refresh
 from ullage.lsp.state import UllageServer
 from ullage.store.files.text_files import MAX_TEXT_BYTES
+from ullage.store.memory.places import DREAMS
 
 TYPED_PATTERNS = (
-    f"**/{{{','.join((*INSTRUCTION_NAMES, MEMORY_NAME))}}}",
+    f"**/{{{','.join((*INSTRUCTION_NAMES, MEMORY_NAME, DREAMS))}}}",
     f"**/{MEMORY_FOLDER}/**/*.md",
     "**/{.ullage.yaml,openclaw.json,clawdbot.json}",
     "**/.openclaw/config.yaml",
@@ -108,6 +109,7 @@ async def did_change(ls: UllageServer, params: types.DidChangeTextDocumentParams
         return
     last = params.content_changes[-1]
     if isinstance(last, types.TextDocumentContentChangeWholeDocument):
+        ls.documents.replaced.pop(path, None)
         # What was found in the text before is no ground for a change of this one.
         ls.documents.findings.pop(path, None)
         _keep_text(ls, path, last.text, params.text_document.version)
@@ -130,6 +132,7 @@ async def did_close(ls: UllageServer, params: types.DidCloseTextDocumentParams) 
     if path is None:
         return
     small_uri = ls.documents.small_uris.pop(path, None)
+    ls.documents.replaced.pop(path, None)
     if small_uri is not None:
         _drop_text(ls, path)
         ls.documents.materials.forget(path)

@@ -20,6 +20,7 @@ _LISTS: dict[DocumentKind, ListName] = {
     "checkpoint": "checkpoints",
     "instructions": "memory",
     "memory": "memory",
+    "inbox": "memory",
 }
 """What a client should ask for again when a file of a kind changed."""
 

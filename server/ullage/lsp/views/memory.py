@@ -1,4 +1,4 @@
-"""Memory of the workspace: its files, what was recalled today, changes from outside; the search."""
+"""Memory of the workspace: its files, what waits, what was recalled today, changes; the search."""
 
 import asyncio
 from datetime import date
@@ -8,6 +8,7 @@ from lsprotocol import types
 
 from ullage.app.documents.memory_files import MemoryFile, list_memory_files
 from ullage.app.documents.outside_changes import write_changes_uri
+from ullage.app.dream.review import WaitingItem, list_waiting
 from ullage.app.memory.open_memory import OpenMemory
 from ullage.app.memory.origins import GONE, OutsideChange, list_outside_changes
 from ullage.app.memory.recalls import (
@@ -24,11 +25,14 @@ from ullage.lsp import protocol
 from ullage.lsp.client_refresh import refresh_diagnostics, refresh_lists
 from ullage.lsp.convert import escape_markdown, uri_of
 from ullage.lsp.documents.diagnostics import check_soon
+from ullage.lsp.documents.inbox import describe_item, describe_markdown
 from ullage.lsp.documents.memory import ORIGIN_WORDS, quote_lines
 from ullage.lsp.memory import find_memory, list_indexed, read_memory
 from ullage.lsp.protocol import MemoryHitRow, MemoryRow
 from ullage.lsp.state import SessionChange, UllageServer
+from ullage.store.memory.changes import find_undoable
 from ullage.store.memory.journal import measure_journal
+from ullage.store.memory.places import DREAMS
 
 MAX_HITS = 20
 """Of a search: a screen of them (chosen)."""
@@ -44,8 +48,10 @@ async def run_memory(ls: UllageServer, argument: protocol.SessionArgument) -> pr
     folders = ls.workspace_folders()
     files = await asyncio.to_thread(list_memory_files, ls.surroundings())
     has_session = bool(argument.session or ls.gauge_path())
+    inbox: list[MemoryRow] = []
     recalled: list[MemoryRow] = []
     changes: list[MemoryRow] = []
+    can_undo = False
     for folder in folders if ls.config.memory.is_enabled else ():
         prefix = f"{folder.name}/" if len(folders) > 1 else ""
         # Before it is read: what is added meanwhile is shown with the next change.
@@ -53,6 +59,10 @@ async def run_memory(ls: UllageServer, argument: protocol.SessionArgument) -> pr
             measure_journal, folder, ls.places
         )
         try:
+            waiting = await asyncio.to_thread(list_waiting, folder, ls.places)
+            inbox += [_item_row(ls, item, folder, prefix) for item in waiting]
+            last = await asyncio.to_thread(find_undoable, folder, ls.places)
+            can_undo = can_undo or last is not None
             recalled += await _list_recalled(ls, folder, prefix)
             found = await asyncio.to_thread(list_outside_changes, folder, ls.places)
         except StorageError as error:
@@ -61,9 +71,12 @@ async def run_memory(ls: UllageServer, argument: protocol.SessionArgument) -> pr
         changes += [_change_row(ls, change, folder, prefix) for change in found]
     return protocol.MemoryResult(
         rows=[_file_row(file, is_single=len(folders) <= 1) for file in files],
+        inbox=inbox,
         recalled=recalled,
         changes=changes,
         canFlush=has_session and ls.may_write,
+        canDream=ls.may_write and ls.config.memory.is_enabled,
+        canUndoReview=can_undo and ls.may_write,
     )
 
 
@@ -162,6 +175,21 @@ def _file_row(file: MemoryFile, *, is_single: bool) -> MemoryRow:
         title=title,
         detail=size,
         label=f"{_KINDS[file.kind]} {title}, {size}",
+    )
+
+
+def _item_row(ls: UllageServer, item: WaitingItem, folder: Path, prefix: str) -> MemoryRow:
+    title, described = gist(item.item.finding, TITLE_CHARS), describe_item(item)
+    return MemoryRow(
+        path=str(folder / DREAMS),
+        kind="item",
+        title=title,
+        detail=" · ".join(filter(None, (prefix.rstrip("/"), described))),
+        label=f"Waits for a review: {title}, {described}",
+        tooltip="\n\n".join((quote_lines(item.item.finding), *describe_markdown(item, folder))),
+        firstLine=item.finding_line - 1,
+        lastLine=item.finding_line - 1,
+        item=item.id if ls.may_write else None,
     )
 
 

@@ -86,9 +86,7 @@ def undo_memory_change(workspace: Path, places: Places) -> MemoryChange:
         recovered = _recover(workspace, places)
         if recovered and recovered.undoes and recovered.state == "done":
             return recovered
-        changes = list_memory_changes(workspace, places).changes
-        undoable = (change for change in changes if change.state == "done" and not change.undoes)
-        change = next(undoable, None)
+        change = find_undoable(workspace, places)
         if change is None:
             raise UnknownItem("no change of this folder's memory is left to take back")
         try:
@@ -104,6 +102,17 @@ def undo_memory_change(workspace: Path, places: Places) -> MemoryChange:
         undo = begin_change(files, what, change.change_id, _now(), workspace, places)
         done = _write(undo, writes, workspace, places)
     return replace(done, notes=recovered.notes if recovered else ())
+
+
+def find_undoable(workspace: Path, places: Places) -> MemoryChange | None:
+    """Find the newest change that was not taken back yet.
+
+    Raises:
+        StateUnwritable: the system does not list the changes.
+    """
+    changes = list_memory_changes(workspace, places).changes
+    undoable = (change for change in changes if change.state == "done" and not change.undoes)
+    return next(undoable, None)
 
 
 def recover_memory_changes(workspace: Path, places: Places) -> tuple[str, ...]:
