@@ -423,3 +423,20 @@ def test_damage_stands_at_the_key_or_the_line(around: Surroundings) -> None:
     other = text.replace('checkpoint_id: "cp_001"', 'checkpoint_id: "cp_009"')
     (found,) = on_checkpoint(around, path, other)
     assert (found.code, text_at(other, found)) == ("checkpoint-id", '"cp_009"')
+
+
+def test_lines_of_memory_that_contradict_each_other_are_told_once_with_both_ways_out(
+    around: Surroundings,
+) -> None:
+    text = "# Memory\n\n- Indent with 2 spaces.\n- Ada answers.\n- Indent with 4 spaces.\n"
+    path = write(around, "MEMORY.md", text)
+    (found,) = run_check(check_memory, path, around)
+    assert found.code == "memory-contradiction"
+    assert found.message == "This contradicts line 3: only one of the two can hold."
+    assert text_at(text, found) == "- Indent with 4 spaces."
+    assert found.related[0].extent.start.line == 2
+    other, this = found.fixes
+    assert (other.title, this.title) == ("Remove the other line", "Remove this line")
+    assert "2 spaces" not in applied(text, other)
+    assert applied(text, this) == "# Memory\n\n- Indent with 2 spaces.\n- Ada answers.\n"
+    assert not any(fix.is_sure for fix in found.fixes)

@@ -8,6 +8,7 @@ import msgspec
 
 from ullage.app.documents import instruction_loading
 from ullage.app.documents.check import Surroundings
+from ullage.app.documents.contradictions import find_contradicting_lines
 from ullage.app.documents.kind import MEMORY_FOLDER, MEMORY_NAME, find_loaded_name
 from ullage.app.documents.outside_changes import find_outside_lines
 from ullage.core.documents import instructions
@@ -92,6 +93,7 @@ def check_memory(path: Path, text: str, around: Surroundings) -> Iterator[Docume
     if is_index(path):
         yield from find_duplicate_text(path, text, around, positions)
         yield from find_dead_paths(path, text, around)
+        yield from find_contradicting_lines(path, text, positions)
     yield from find_outside_lines(path, text, around, positions)
 
 

@@ -72,6 +72,13 @@ _OWN: tuple[DiagnosticCode, ...] = (
         "Keep an index here, and what it points to in files of their own",
     ),
     _code(
+        "memory-contradiction", "memory", "information",
+        "Two lines of MEMORY.md under one heading say of one thing what cannot both hold: values of"
+        " one sort that differ, such as two weekdays, or one says no to what the other says. It is"
+        " told once, at the later line",
+        "Remove the one that holds no more; the quick fixes do",
+    ),
+    _code(
         "memory-outside", "memory", "information",
         "Lines of memory were written or removed, and it is not known by whom: not by Ullage, by an"
         " agent whose session it reads, or by version control. Until you accept the change, what is"

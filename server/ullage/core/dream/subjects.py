@@ -7,7 +7,7 @@ enough: values are what changes.
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from ullage.core.memory.words import read_query
@@ -23,12 +23,12 @@ MIN_RATIO = 0.3
 made-up logs (`benchmarks/memory/contradictions.py`)."""
 _WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
 _COUNTED = re.compile(
-    r"\b(?:\d[\d.,]*|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty"
+    r"\b(?P<value>\d[\d.,]*|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty"
     r"|forty|fifty|sixty|seventy|eighty|ninety|(?:a|one|two|three|four|five) (?:hundred|thousand))"
     r"[ -](?P<unit>[a-z]{2,20})s?\b",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(r"https?://")
+_ADDRESS = re.compile(r"https?://\S*")
 MAX_WORDS = 60
 """Of a statement: behind them it speaks of something else (chosen)."""
 
@@ -37,7 +37,7 @@ class Subjects:
     """The statements at hand, by which a word's rarity is known."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._words = {text: _read_subject(text) for text in texts}
+        self._words = {text: read_subject(text) for text in texts}
         self._counts = Counter(word for words in self._words.values() for word in words)
 
     def are_same(self, first: str, second: str) -> bool:
@@ -48,27 +48,31 @@ class Subjects:
         """Give the share of the shorter statement's rarity that the other has, 0 to 1 and more."""
         ours, theirs = self._words_of(first), self._words_of(second)
         shared = ours & theirs
-        is_valued = not _list_values(first).isdisjoint(_list_values(second))
+        is_valued = not read_values(first).keys().isdisjoint(read_values(second))
         if len(shared) < (MIN_VALUED if is_valued else MIN_SHARED):
             return 0.0
-        ratio = self._weigh(shared) / min(self._weigh(ours), self._weigh(theirs))
+        ratio = self.weigh(shared) / min(self.weigh(ours), self.weigh(theirs))
         return ratio + VALUED_RATIO * is_valued
 
     def _words_of(self, text: str) -> frozenset[str]:
         words = self._words.get(text)
-        return _read_subject(text) if words is None else words
+        return read_subject(text) if words is None else words
 
-    def _weigh(self, words: Iterable[str]) -> float:
+    def weigh(self, words: Iterable[str]) -> float:
+        """Give the rarity of words, the greater the rarer."""
         n_texts = max(2, len(self._words))
         return sum(math.log(1 + n_texts / max(1, self._counts[word])) for word in words)
 
 
-def _read_subject(text: str) -> frozenset[str]:
+def read_subject(text: str) -> frozenset[str]:
     return frozenset(read_query(text)[:MAX_WORDS])
 
 
-def _list_values(text: str) -> frozenset[str]:
-    """List the sorts of values that a statement names."""
-    units = {match["unit"].lower() for match in _COUNTED.finditer(text)}
-    units |= {"weekday"} if _WEEKDAY.search(text) else set()
-    return frozenset(units | ({"address"} if _ADDRESS.search(text) else set()))
+def read_values(text: str) -> dict[str, frozenset[str]]:
+    """Read the values that a statement names, by their sort."""
+    values: defaultdict[str, set[str]] = defaultdict(set)
+    for match in _COUNTED.finditer(text):
+        values[match["unit"].lower()].add(match["value"].lower())
+    values["weekday"].update(match[0].lower().rstrip("s") for match in _WEEKDAY.finditer(text))
+    values["address"].update(match[0].rstrip(".,;:)>") for match in _ADDRESS.finditer(text))
+    return {sort: frozenset(named) for sort, named in values.items() if named}
