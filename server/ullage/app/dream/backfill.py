@@ -22,6 +22,7 @@ from ullage.app.sessions.secrets import secrets_for
 from ullage.app.sessions.session import Session
 from ullage.app.sessions.title import name_of
 from ullage.core.config.settings import Config
+from ullage.core.dream.lasting import cut_to_statement
 from ullage.core.dream.propose import Statement, propose
 from ullage.core.memory.inbox import InboxItem
 from ullage.core.memory.quoted import quote_memory
@@ -173,7 +174,7 @@ def list_statements(session: Session, places: Places) -> Iterator[Statement]:
             if any(text in line for line in handed_out):
                 continue
             yield Statement(
-                text=" ".join(quote_memory(text, secrets).split()),
+                text=" ".join(quote_memory(cut_to_statement(text), secrets).split()),
                 origin="user",
                 day=_day_of(item),
                 place=f"{name}, message {number}",

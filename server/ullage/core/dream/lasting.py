@@ -133,13 +133,25 @@ _CUSTOM = re.compile(
 )
 _SUPPOSED = re.compile(
     r"\b(?:if|should|can|when|once|could) (?:we|the team)\b|\bwe used\b|\bso we\b|\bshould\b"
+    r"|\bthe (?:first|second|last|other) (?:part|one|point|option|step)\b|\bother places\b"
     r"|\bwe can\b|\bi might\b|\bmaybe\b|\bi guess\b|\bnot sure\b|\bprobably\b"
 )
-"""What is only thought of."""
+"""What is only thought of, or says what it means elsewhere."""
 _BOUND = frozenset(
-    ("passing", "points", "reference", "presence", "clock", "momentary", "complaint", "request")
+    (
+        *("passing", "now", "points", "reference", "presence", "clock", "momentary"),
+        *("complaint", "request"),
+    )
 )
 """What ties a statement to the work at hand."""
+_INTERJECTION = re.compile(
+    r"\A(?:(?:ok|okay|hm+|yeah|yes|well|btw|by the way|also|and|so|but|alright|oh)\b[,.:!]?\s+)+",
+    re.IGNORECASE,
+)
+_RULE_WITHIN = re.compile(
+    r".*\bthat ((?:every|each|all|no|any)\b.{5,300}\bmust (?:not|never|always)\b.*)",
+    re.IGNORECASE | re.DOTALL,
+)
 _MARKUP = ("//", "# ", "- ", "* ", "+ ", "+/")
 
 
@@ -175,6 +187,14 @@ def judge(text: str, *, is_agents: bool) -> Judgment | None:
         reason=_tell_reason(features, weights, is_agents=is_agents),
         is_standing=_is_standing(text, features),
     )
+
+
+def cut_to_statement(text: str) -> str:
+    """Leave out of a sentence what only leads to its statement; no word of that is changed."""
+    within = _RULE_WITHIN.match(text)
+    text = within[1] if within is not None else _INTERJECTION.sub("", text)
+    is_aside = text[:1] == "(" and text.rstrip(".").endswith(")") and text.count("(") == 1
+    return text.rstrip(".")[1:-1] if is_aside else text
 
 
 def list_features(text: str, *, is_agents: bool) -> frozenset[str]:
@@ -248,7 +268,8 @@ def _tell_kind(text: str, features: frozenset[str], *, is_agents: bool) -> Kind:
     """Tell what a statement is, by which it finds its section in `MEMORY.md`."""
     if "lesson" in features or {"evidence", "limits twice"} <= features:
         return "dead-end"
-    if "place" in features or ("own fact" in features and _names_place(text)):
+    is_custom = _CUSTOM.search(text.lower()) is not None
+    if is_custom or "place" in features or ("own fact" in features and _names_place(text)):
         return "fact"
     if not is_agents and "owners" not in features and _is_preference(features):
         return "preference"
@@ -260,7 +281,7 @@ def _tell_kind(text: str, features: frozenset[str], *, is_agents: bool) -> Kind:
 def _is_preference(features: frozenset[str]) -> bool:
     is_own = "speaker" in features
     if features & {"order", "rule"}:
-        return is_own or "states" not in features
+        return is_own or features.isdisjoint(("states", "obliges"))
     return is_own and bool(features & {"preferences", "occasions"})
 
 
