@@ -21,6 +21,7 @@ import { openInterpreterSetting, serverOptions } from "./settings";
 import { compareCheckpoints, restore, restoreCheckpoint } from "./views/checkpoints";
 import { chooseSession } from "./views/chooseSession";
 import type { ServerInstallation } from "./views/installation";
+import { dreamNow, editItem, reviewItem, undoReview } from "./views/memoryReview";
 import { searchMemory } from "./views/memorySearch";
 import { showMenu } from "./views/menu";
 import { showOutcome } from "./views/outcome";
@@ -151,6 +152,12 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
         showOutcome(client, await client.execute(ACCEPT_MEMORY_COMMAND, { path, sha256 }));
       }
     }),
+
+    register("ullage.dreamNow", () => dreamNow(client)),
+    register("ullage.acceptInboxItem", (target) => reviewItem(client, subjectOf(target), "accept")),
+    register("ullage.rejectInboxItem", (target) => reviewItem(client, subjectOf(target), "reject")),
+    register("ullage.editInboxItem", (target) => editItem(client, subjectOf(target))),
+    register("ullage.undoLastReview", () => undoReview(client, { path: null, change: null })),
 
     register("ullage.turnAutomaticOn", (target) => switchAutomatic(target, true)),
     register("ullage.turnAutomaticOff", (target) => switchAutomatic(target, false)),

@@ -13,8 +13,12 @@ import {
   PRUNE_COMMAND,
   REGENERATE_COMMAND,
   RESTORE_COMMAND,
+  REVIEW_MEMORY_COMMAND,
   SHOW_COMMAND,
+  UNDO_REVIEW_COMMAND,
   type PreviewArgument,
+  type ReviewMemoryArgument,
+  type UndoReviewArgument,
 } from "../protocol";
 import type { RestoreWay } from "./actions";
 
@@ -30,6 +34,9 @@ export type ServerAction =
   /** Let the user choose where the working state goes; null is the latest checkpoint. */
   | { readonly kind: "choose way"; readonly session: string | null; readonly checkpoint: string | null }
   | { readonly kind: "restore"; readonly session: string | null; readonly checkpoint: string; readonly way: RestoreWay }
+  /** Decide what waits for memory; several items as one line, in words that the user is asked for. */
+  | { readonly kind: "review" | "merge"; readonly argument: ReviewMemoryArgument }
+  | { readonly kind: "undo review"; readonly argument: UndoReviewArgument }
   /** Leave it to the server. */
   | { readonly kind: "execute" };
 
@@ -61,6 +68,17 @@ export function serverAction(command: string, argument: unknown): ServerAction {
         ? { kind: "restore", session, checkpoint, way }
         : { kind: "choose way", session, checkpoint };
     }
+    case REVIEW_MEMORY_COMMAND: {
+      const choice = textOf(argument, "choice");
+      return isChoice(choice)
+        ? {
+            kind: choice === "merge" ? "merge" : "review",
+            argument: { path: textOf(argument, "path") ?? "", choice, ids: textsOf(argument, "ids"), text: textOf(argument, "text") ?? null, isConfirmed: false },
+          }
+        : { kind: "execute" };
+    }
+    case UNDO_REVIEW_COMMAND:
+      return { kind: "undo review", argument: { path: textOf(argument, "path") ?? null, change: textOf(argument, "change") ?? null } };
     default:
       return { kind: "execute" };
   }
@@ -70,6 +88,16 @@ export function serverAction(command: string, argument: unknown): ServerAction {
 function textOf(argument: unknown, name: string): string | undefined {
   const value: unknown = typeof argument === "object" && argument !== null ? Reflect.get(argument, name) : undefined;
   return typeof value === "string" ? value : undefined;
+}
+
+/** Return the texts of a list in an argument. */
+function textsOf(argument: unknown, name: string): string[] {
+  const value: unknown = typeof argument === "object" && argument !== null ? Reflect.get(argument, name) : undefined;
+  return Array.isArray(value) ? value.filter((text) => typeof text === "string") : [];
+}
+
+function isChoice(value: string | undefined): value is ReviewMemoryArgument["choice"] {
+  return value === "accept" || value === "reject" || value === "merge";
 }
 
 function hasItems(argument: unknown): boolean {

@@ -110,16 +110,16 @@ export function checkpointTreeRow(row: CheckpointRow, session: string): TreeRow 
   };
 }
 
-/** Return the row of a file of memory, of a chunk of one, or of what changed in one. */
+/** Return the row of a file of memory, of an item that waits, of a chunk, or of what changed. */
 export function memoryTreeRow(row: MemoryRow): TreeRow {
   return {
-    id: `memory:${row.kind}:${row.path}:${row.firstLine ?? ""}`,
+    id: `memory:${row.kind}:${row.path}:${row.item ?? row.firstLine ?? ""}`,
     title: row.title,
     detail: row.detail,
     tooltip: row.tooltip,
     icon: MEMORY_ICONS[row.kind],
     level: MEMORY_LEVELS[row.kind],
-    context: words(row.kind, row.sha256 !== null && "acceptable"),
+    context: words(row.kind, row.sha256 !== null && "acceptable", row.item !== null && "reviewable"),
     label: row.label,
     state: "leaf",
     target: memoryTarget(row),
@@ -127,14 +127,14 @@ export function memoryTreeRow(row: MemoryRow): TreeRow {
   };
 }
 
-/** Return the row that holds the changes from outside, or what was recalled. */
-export function memoriesTreeRow(kind: "change" | "recall", rows: readonly MemoryRow[], title: string): TreeRow {
+/** Return the row that holds what waits, the changes from outside, or what was recalled. */
+export function memoriesTreeRow(kind: "item" | "change" | "recall", rows: readonly MemoryRow[], title: string): TreeRow {
   return {
     id: `memories:${kind}`,
     title,
     detail: rows.length.toLocaleString(),
     tooltip: "",
-    icon: kind === "change" ? MEMORY_ICONS.change : "history",
+    icon: GROUP_ICONS[kind],
     level: MEMORY_LEVELS[kind],
     context: "memories",
     label: `${title}, ${rows.length}`,
@@ -156,10 +156,17 @@ const WINDOW_ICONS: Readonly<Record<WindowRow["kind"], string>> = {
   free: "circle-outline",
 };
 
+const GROUP_ICONS: Readonly<Record<"item" | "change" | "recall", string>> = {
+  item: "inbox",
+  change: "warning",
+  recall: "history",
+};
+
 const MEMORY_ICONS: Readonly<Record<MemoryRow["kind"], string>> = {
   memory: "book",
   log: "calendar",
   instructions: "law",
+  item: "lightbulb",
   recall: "quote",
   change: "warning",
   problem: "error",
@@ -169,6 +176,7 @@ const MEMORY_LEVELS: Readonly<Record<MemoryRow["kind"], TreeRow["level"]>> = {
   memory: "normal",
   log: "normal",
   instructions: "normal",
+  item: "normal",
   recall: "normal",
   change: "warning",
   problem: "error",
@@ -180,6 +188,7 @@ function memoryTarget({ kind, path, firstLine, lastLine, uri }: MemoryRow): Targ
       return undefined;
     case "change":
       return uri === null ? undefined : { kind: "document", uri };
+    case "item":
     case "recall":
     case "memory":
     case "log":

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { Client } from "../client";
 import { errorMessage } from "../logger";
-import { UNDO_COMMAND, type Outcome } from "../protocol";
+import { UNDO_COMMAND, UNDO_REVIEW_COMMAND, type Outcome } from "../protocol";
 
 /** Chosen: long enough to read a line in the status bar. */
 const QUIET_MESSAGE_MS = 5_000;
@@ -28,7 +28,7 @@ export function showQuietly(message: string): void {
   vscode.window.setStatusBarMessage(message, QUIET_MESSAGE_MS);
 }
 
-async function offerUndo(client: Client, { message, session, canUndo, uri, resume }: Outcome): Promise<void> {
+async function offerUndo(client: Client, { message, session, canUndo, review, uri, resume }: Outcome): Promise<void> {
   const undo = vscode.l10n.t("Undo");
   const view = vscode.l10n.t("View");
   const copy = vscode.l10n.t("Copy Command");
@@ -36,7 +36,9 @@ async function offerUndo(client: Client, { message, session, canUndo, uri, resum
   const buttons = [...(canUndo ? [undo] : []), ...(canView ? [view] : []), ...(resume === null ? [] : [copy])];
   const choice = await vscode.window.showInformationMessage(message, ...buttons);
   if (choice === undo) {
-    const undone = await client.execute(UNDO_COMMAND, { session: session?.path ?? null });
+    const undone = await (review === null
+      ? client.execute(UNDO_COMMAND, { session: session?.path ?? null })
+      : client.execute(UNDO_REVIEW_COMMAND, review));
     // To undo what undid is another command: no notification follows from a notification without end.
     showOutcome(client, { ...undone, canUndo: false, uri: null });
   } else if (choice === view) {

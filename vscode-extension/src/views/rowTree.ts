@@ -41,6 +41,11 @@ export class RowTree implements vscode.TreeDataProvider<TreeRow>, vscode.Disposa
     }
   }
 
+  /** Show a number at the view and its container; none for 0. */
+  showCount(count: number, tooltip: string): void {
+    this.view.badge = count === 0 ? undefined : { value: count, tooltip };
+  }
+
   getTreeItem(row: TreeRow): vscode.TreeItem {
     const item = new vscode.TreeItem(row.title, collapsibleState(row.state));
     item.id = row.id;

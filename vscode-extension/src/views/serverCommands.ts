@@ -5,6 +5,7 @@ import type { Client } from "../client";
 import { serverAction } from "../model/serverCommands";
 import type { Outcome } from "../protocol";
 import { restore, restoreNamed } from "./checkpoints";
+import { mergeItems, review, undoReview } from "./memoryReview";
 import { showOutcome } from "./outcome";
 import type { CompactionPreview } from "./preview";
 import { pruneToolResults } from "./prune";
@@ -42,6 +43,15 @@ export async function runServerCommand(
       break;
     case "restore":
       await restore(client, action.session, action.checkpoint, action.way);
+      break;
+    case "review":
+      await review(client, action.argument);
+      break;
+    case "merge":
+      await mergeItems(client, action.argument);
+      break;
+    case "undo review":
+      await undoReview(client, action.argument);
       break;
     case "execute": {
       const result = await client.executeUntyped(command, args);

@@ -124,11 +124,17 @@ export class Trees implements vscode.Disposable {
       return parent.subject.kind === "memories" ? parent.subject.rows.map(memoryTreeRow) : [];
     }
     if (!this.client.isRunning) {
+      this.memory.showCount(0, "");
       return [];
     }
-    const { rows, recalled, changes, canFlush } = await this.client.request(MEMORY_REQUEST, { session: this.shown.path });
+    const { rows, inbox, recalled, changes, canFlush, canDream, canUndoReview } = await this.client.request(MEMORY_REQUEST, { session: this.shown.path });
     void vscode.commands.executeCommand("setContext", "ullage.canFlush", canFlush);
+    void vscode.commands.executeCommand("setContext", "ullage.canDream", canDream);
+    void vscode.commands.executeCommand("setContext", "ullage.canUndoReview", canUndoReview);
+    const waiting = vscode.l10n.t("Waiting for a review: {0}", inbox.length);
+    this.memory.showCount(inbox.length, waiting);
     return [
+      ...(inbox.length === 0 ? [] : [memoriesTreeRow("item", inbox, vscode.l10n.t("Inbox"))]),
       ...(changes.length === 0 ? [] : [memoriesTreeRow("change", changes, vscode.l10n.t("Changed from outside"))]),
       ...(recalled.length === 0 ? [] : [memoriesTreeRow("recall", recalled, vscode.l10n.t("Recalled today"))]),
       ...rows.map(memoryTreeRow),

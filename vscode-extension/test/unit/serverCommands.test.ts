@@ -59,3 +59,17 @@ test("all that the server offers in a document is known here, and the rest is th
   const left = offered.filter(([, command]) => serverAction(command, {}).kind === "execute").map(([name]) => name);
   assert.deepEqual(left.sort(), ["ACCEPT_MEMORY_COMMAND", "CHECKPOINT_COMMAND", "PIN_COMMAND", "UNDO_COMMAND"]);
 });
+
+test("a review is made as the lens says, several items become one in words that the user is asked for", () => {
+  const argument = { path: "/w/DREAMS.md", choice: "accept", ids: ["64778c58"] };
+  const whole = { ...argument, text: null, isConfirmed: false };
+  assert.deepEqual(serverAction("ullage.reviewMemory", argument), { kind: "review", argument: whole });
+  const merged = { path: "/w/DREAMS.md", choice: "merge", ids: ["1", "2"], text: "Tabs." };
+  assert.deepEqual(serverAction("ullage.reviewMemory", merged), { kind: "merge", argument: { ...merged, isConfirmed: false } });
+  assert.deepEqual(serverAction("ullage.reviewMemory", { ...argument, choice: "keep" }), { kind: "execute" });
+  assert.deepEqual(serverAction("ullage.undoReview", { path: "/w/DREAMS.md" }), {
+    kind: "undo review",
+    argument: { path: "/w/DREAMS.md", change: null },
+  });
+  assert.deepEqual(serverAction("ullage.editMemoryItem", { path: "/w/DREAMS.md", id: "1" }), { kind: "execute" });
+});

@@ -53,6 +53,7 @@ const instructions: MemoryRow = {
   lastLine: null,
   uri: null,
   sha256: null,
+  item: null,
 };
 
 test("the shown session is open, the others wait for a click", () => {
@@ -104,6 +105,18 @@ test("a damaged checkpoint opens, and nothing else can be done with it", () => {
 test("a checkpoint that follows another can be compared with it", () => {
   assert.equal(checkpointTreeRow(checkpoint, "/s/s1.jsonl").context, "checkpoint readable follows");
   assert.equal(checkpointTreeRow({ ...checkpoint, previous: null }, "/s/s1.jsonl").context, "checkpoint readable");
+});
+
+test("what waits leads to its line, is known by itself, and is judged only where that may be written", () => {
+  const item: MemoryRow = { ...instructions, kind: "item", path: "/w/DREAMS.md", firstLine: 6, lastLine: 6, item: "64778c58" };
+  const row = memoryTreeRow(item);
+  assert.equal(row.context, "item reviewable");
+  assert.deepEqual(row.target, { kind: "lines", path: "/w/DREAMS.md", firstLine: 6, lastLine: 6 });
+  // Another item that is accepted moves it up: it stays the selected one.
+  assert.equal(memoryTreeRow({ ...item, firstLine: 2, lastLine: 2 }).id, row.id);
+  assert.equal(memoryTreeRow({ ...item, item: null }).context, "item");
+  const group = memoriesTreeRow("item", [item], "Inbox");
+  assert.deepEqual([group.icon, group.level, group.label], ["inbox", "normal", "Inbox, 1"]);
 });
 
 test("a memory file opens, and what was recalled of one at its lines", () => {

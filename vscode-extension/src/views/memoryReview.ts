@@ -1,0 +1,76 @@
+/** Lets the user decide what waits for memory; what is typed is saved first, as the server reads the disk. */
+
+import * as path from "node:path";
+import * as vscode from "vscode";
+import type { Client } from "../client";
+import type { Subject } from "../model/tree";
+import {
+  DREAM_COMMAND,
+  EDIT_MEMORY_ITEM_COMMAND,
+  REVIEW_MEMORY_COMMAND,
+  UNDO_REVIEW_COMMAND,
+  type ReviewMemoryArgument,
+  type UndoReviewArgument,
+} from "../protocol";
+import { showOutcome, showQuietly } from "./outcome";
+import { withPatience } from "./progress";
+
+const MEMORY_NAMES: readonly string[] = ["DREAMS.md", "MEMORY.md"];
+
+/** Accept or reject the item of a row. */
+export async function reviewItem(client: Client, subject: Subject | undefined, choice: "accept" | "reject"): Promise<void> {
+  if (subject?.kind === "memory" && subject.row.item !== null) {
+    const { path, item } = subject.row;
+    await review(client, { path, choice, ids: [item], text: null, isConfirmed: false });
+  }
+}
+
+/** Show the words of the item of a row, selected, where they are changed by typing. */
+export async function editItem(client: Client, subject: Subject | undefined): Promise<void> {
+  if (subject?.kind === "memory" && subject.row.item !== null) {
+    const { path, item } = subject.row;
+    showQuietly((await client.execute(EDIT_MEMORY_ITEM_COMMAND, { path, id: item })).message);
+  }
+}
+
+/** Ask for the words that several items become, the first one's to begin with; Enter accepts them. */
+export async function mergeItems(client: Client, argument: ReviewMemoryArgument): Promise<void> {
+  const text = await vscode.window.showInputBox({
+    title: vscode.l10n.t("Merge {0} Items", argument.ids.length),
+    prompt: vscode.l10n.t("One line of MEMORY.md stands for all of them"),
+    value: argument.text ?? "",
+    validateInput: (value) => (value.trim() === "" ? vscode.l10n.t("A line has words") : undefined),
+  });
+  if (text !== undefined) {
+    await review(client, { ...argument, text, isConfirmed: true });
+  }
+}
+
+export async function review(client: Client, argument: ReviewMemoryArgument): Promise<void> {
+  await saveMemory();
+  showOutcome(client, await client.execute(REVIEW_MEMORY_COMMAND, argument));
+}
+
+export async function undoReview(client: Client, argument: UndoReviewArgument): Promise<void> {
+  await saveMemory();
+  showOutcome(client, await client.execute(UNDO_REVIEW_COMMAND, argument));
+}
+
+/** Have proposed what lasts of the daily logs; a model may take its time. */
+export async function dreamNow(client: Client): Promise<void> {
+  await saveMemory();
+  const outcome = await withPatience(vscode.l10n.t("Looking for what lasts…"), (options) =>
+    client.execute(DREAM_COMMAND, { path: null }, options),
+  );
+  if (outcome !== undefined) {
+    showOutcome(client, outcome);
+  }
+}
+
+/** Save what is typed into the files that a review writes; where that fails, the server says so. */
+async function saveMemory(): Promise<void> {
+  const typed = vscode.workspace.textDocuments.filter(
+    ({ isDirty, uri }) => isDirty && uri.scheme === "file" && MEMORY_NAMES.includes(path.basename(uri.fsPath)),
+  );
+  await Promise.all(typed.map((document) => document.save()));
+}
