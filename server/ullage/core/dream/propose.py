@@ -8,7 +8,8 @@ agent's never for a person's.
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from operator import attrgetter
+from heapq import nsmallest
+from itertools import islice
 
 import msgspec
 
@@ -26,6 +27,11 @@ MIN_PROBABILITY = 0.3
 """That a point of a log lasts (`benchmarks/memory/lasting.py` prints what it costs)."""
 MIN_SESSION_PROBABILITY = 0.1
 """Of what was said in a session, which has to say itself that it goes on (chosen)."""
+
+
+MAX_COMPARED = 300
+"""Of what lasts, the likeliest, as each is compared with each; a week of work has some fifty
+(chosen)."""
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,8 +88,9 @@ def propose(
         _propose(group, older, standing, subjects, by_chunk, today)
         for group, older in _stand_for_others(lasting, subjects)
     ]
-    proposals = [proposal for proposal in proposals if not _is_known(proposal, known)]
-    return tuple(sorted(proposals, key=attrgetter("score"), reverse=True)[:limit])
+    # By the text too, so that which come first hangs on no order of lines.
+    best_first = sorted(proposals, key=lambda each: (-each.score, each.statement.text))
+    return tuple(islice((each for each in best_first if not _is_known(each, known)), limit))
 
 
 class _Group(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,7 +111,7 @@ def _judge_all(statements: Sequence[Statement]) -> list[tuple[Statement, Judgmen
             judgment = judge(statement.text, is_agents=statement.origin == "agent")
             if judgment is not None and _may_last(statement, judgment):
                 lasting.append((statement, judgment))
-    return lasting
+    return nsmallest(MAX_COMPARED, lasting, key=lambda pair: (-pair[1].probability, pair[0].text))
 
 
 def _may_last(statement: Statement, judgment: Judgment) -> bool:
