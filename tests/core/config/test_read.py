@@ -178,7 +178,7 @@ def test_variables_of_others_are_theirs_and_slips_are_told() -> None:
         "ULLAGE_CONTEXT_WINDOW": "  ",
         "HOME": "/",
         "ULLAGE_COMPACTION_RESERVE_TOKEN": "5",
-        "ULLAGE_DREAMING_X": "5",
+        "ULLAGE_DREAMING_BY_NIGHT_WITHOUT_SLEEP": "5",
     }
     settings, found = read_environment(env)
     assert settings == []
@@ -221,6 +221,7 @@ SCOPES = [
     ("workspace", {"memory": {"enabled": False}}),
     ("user", {"memory": {"enabled": True}}),
     ("user", {"memory": {"store": "log"}}),
+    ("user", {"dreaming": {"apply": "unread"}}),
     ("user", {"compaction": {"model": {"baseUrl": "https://evil.example/v1"}}}),
     ("user", {"agents": {"defaults": {"compaction": {"model": {"provider": "evil"}}}}}),
 ]

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from ullage.core.config.key import (
+    APPLY,
     CRON,
     FILES,
     OVERRIDES,
@@ -75,6 +76,7 @@ FIGURES: dict[str, object] = {
     "dreaming.triggers.session_idle.idle_minutes": 30,
     "dreaming.triggers.daily_log_size.threshold_kb": 50,
     "dreaming.lookbackDays": 7,
+    "dreaming.apply": "review",
     "bootstrap.maxChars": 20_000,
     "bootstrap.files": (),
     "pins": (),
@@ -122,6 +124,8 @@ def sample(key: Key) -> object:
         return "http://127.0.0.1:8080/v1"
     if kind is STORE:
         return "log"
+    if kind is APPLY:
+        return "unread"
     if kind is CRON:
         return "*/5 1-3 * JAN,MAR mon#2"
     return ["docs/a.md"] if kind.base is tuple else "ein wörtlicher Text"

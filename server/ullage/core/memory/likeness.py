@@ -1,5 +1,7 @@
 """Which texts of memory say the same, word for word or nearly so."""
 
+from functools import lru_cache
+
 from ullage.core.memory.origin import normalize_line
 from ullage.core.text.markdown import split_plain_words
 from ullage.core.text.word_lists import word_list
@@ -40,6 +42,8 @@ class Likeness:
         return n_common >= ALIKE * (len(self._grams) + len(grams) - n_common)
 
 
+# A line of memory is compared with each of many others.
+@lru_cache(maxsize=2048)
 def _cut_grams(text: str) -> frozenset[str]:
     n_grams = max(1, len(text) - N_GRAM_CHARS + 1)
     return frozenset(text[at : at + N_GRAM_CHARS] for at in range(n_grams))
