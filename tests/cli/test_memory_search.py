@@ -126,7 +126,10 @@ def test_status_builds_nothing_and_tells_of_searches(place: Place) -> None:
 
 def test_status_tells_how_many_items_wait_in_the_inbox(place: Place) -> None:
     place.run("memory", "store", "We take RS256 for the tokens")
-    assert "Inbox:               1 item in DREAMS.md: look" in place.run("memory", "status").stdout
+    assert (
+        "Inbox:               1 item in DREAMS.md: ullage memory review"
+        in place.run("memory", "status").stdout
+    )
     place.run("memory", "store", "The tests need Redis on port 6380")
     assert json.loads(place.run("memory", "status", "--json").stdout)["n_waiting"] == 2
 

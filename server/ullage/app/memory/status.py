@@ -18,6 +18,7 @@ from ullage.core.text.prose import plural
 from ullage.errors import StorageError
 from ullage.formats.json_line import iso_ms
 from ullage.store.files.places import Places
+from ullage.store.memory.dream_state import read_last_dream
 from ullage.store.memory.index import MemoryIndex
 from ullage.store.memory.journal import read_journal
 from ullage.store.memory.pages import read_page
@@ -56,6 +57,8 @@ class MemoryStatus(msgspec.Struct, frozen=True, kw_only=True):
     n_recalled_by_agent: int
     n_waiting: int
     """Items in the inbox."""
+    last_dream: str | None
+    """When it was and what came of it, in words; null where there was none."""
     changed_from_outside: tuple[str, ...]
     """Paths of files with lines that nobody known wrote."""
     problems: tuple[str, ...]
@@ -91,6 +94,7 @@ def read_status(workspace: Path, config: Config, places: Places, today: date) ->
         n_recalled_by_user=askers.count("user"),
         n_recalled_by_agent=askers.count("agent"),
         n_waiting=len(list(read_items(read_page(workspace, DREAMS) or ""))),
+        last_dream=read_last_dream(workspace, places),
         changed_from_outside=tuple(changed),
         problems=tuple(problems),
     )
@@ -116,8 +120,9 @@ def status_text(status: MemoryStatus) -> str:
             f"{status.n_recalled_by_user:,} by you, {status.n_recalled_by_agent:,} by agents",
         )
     )
-    inbox = f"{plural(status.n_waiting, 'item')} in {DREAMS}: look them over"
+    inbox = f"{plural(status.n_waiting, 'item')} in {DREAMS}: ullage memory review"
     rows.append(row("Inbox", inbox if status.n_waiting else "nothing waits"))
+    rows.append(row("Last Dream", status.last_dream or "none yet: ullage memory dream"))
     changed = ", ".join(status.changed_from_outside)
     rows.append(row("From Outside", f"{changed}: ullage memory changes" if changed else "nothing"))
     rows.append(row("Kept In", status.folder))

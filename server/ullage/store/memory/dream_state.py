@@ -107,6 +107,12 @@ def dream_lock(workspace: Path, places: Places) -> Generator[None]:
         yield
 
 
+def read_last_dream(workspace: Path, places: Places) -> str | None:
+    """Read the newest line of the log of dreams; None where there is none."""
+    lines = (read_text_file(memory_folder(workspace, places) / LOG_NAME) or "").split("\n")
+    return next((line for line in reversed(lines) if line), None)
+
+
 def append_dream_log(line: str, workspace: Path, places: Places) -> None:
     """Add a line to the log of dreams, for people, while `dream_lock` is held.
 
