@@ -148,7 +148,7 @@ async def test_an_item_is_accepted_replaces_what_it_stands_for_and_is_taken_back
     assert (await editor.request("ullage/memory")).canUndoReview
     assert (await list_lenses(editor, inbox))[0][-1] == "Undo Last Review"
     undone = await editor.execute("ullage.undoReview", vars(done.review))
-    assert undone.message == f"Done: undo of “{done.message}”"
+    assert undone.message == f"Taken back: “{done.message}”"
     assert (memory.read_text("utf-8"), inbox.read_bytes()) == (MEMORY, before)
     with pytest.raises(JsonRpcException, match=r"no review .* left to take back"):
         await editor.execute("ullage.undoReview", {})

@@ -48,7 +48,13 @@ export async function mergeItems(client: Client, argument: ReviewMemoryArgument)
 
 export async function review(client: Client, argument: ReviewMemoryArgument): Promise<void> {
   await saveMemory();
-  showOutcome(client, await client.execute(REVIEW_MEMORY_COMMAND, argument));
+  const outcome = await client.execute(REVIEW_MEMORY_COMMAND, argument);
+  if (argument.ids.length === 1) {
+    // One after the other, a notification for each would pile up; the way back is above the title, and in the view.
+    showQuietly(outcome.message);
+  } else {
+    showOutcome(client, outcome);
+  }
 }
 
 export async function undoReview(client: Client, argument: UndoReviewArgument): Promise<void> {

@@ -14,6 +14,7 @@ import * as nothing from "./flows/nothing.mjs";
 import * as preview from "./flows/preview.mjs";
 import * as prune from "./flows/prune.mjs";
 import * as restricted from "./flows/restricted.mjs";
+import * as review from "./flows/review.mjs";
 import * as shows from "./flows/shows.mjs";
 import { Installation, run, Workbench } from "./workbench.mjs";
 
@@ -26,6 +27,7 @@ const WINDOWS = [
   { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [bands, auto, preview, prune, choose, checkpoints, shows, files] },
   // What another flow leaves behind in the workspace would be changed from outside.
   { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [memory] },
+  { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [review] },
   { options: { isRestricted: true }, settings: { "ullage.interpreter": PYTHON }, flows: [restricted] },
   { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [nothing] },
   { options: {}, settings: {}, flows: [install] },

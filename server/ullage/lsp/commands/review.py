@@ -91,7 +91,8 @@ async def run_undo_review(ls: UllageServer, argument: UndoReviewArgument) -> Out
         )
     async with changing_memory(ls, workspace):
         change = await asyncio.to_thread(undo_review, workspace, ls.config, ls.places)
-    return Outcome(outcome="done", message=f"Done: {_tell(change.what, change)}")
+    what = change.what.removeprefix("undo of ")
+    return Outcome(outcome="done", message=f"Taken back: {_tell(what, change)}")
 
 
 async def _find_last(ls: UllageServer, path: str | None) -> tuple[Path, MemoryChange]:
