@@ -440,3 +440,35 @@ def test_lines_of_memory_that_contradict_each_other_are_told_once_with_both_ways
     assert "2 spaces" not in applied(text, other)
     assert applied(text, this) == "# Memory\n\n- Indent with 2 spaces.\n- Ada answers.\n"
     assert not any(fix.is_sure for fix in found.fixes)
+
+
+def test_what_is_not_loaded_of_memory_moves_to_a_note_that_the_index_names(
+    around: Surroundings,
+) -> None:
+    lines = "".join(f"- {at:04} a fact of some length that lasts\n" for at in range(220))
+    path = write(around, ".claude/projects/-shop/memory/MEMORY.md", f"# Memory\n\n{lines}")
+    text = path.read_text("utf-8")
+    cut, _ = run_check(check_memory, path, around)
+    (fix,) = cut.fixes
+    assert fix.title == "Move this part to more.md"
+    assert fix.new_file is not None
+    assert fix.new_file.path == str(path.with_name("more.md"))
+    left = applied(text, fix)
+    # All is there, once, and what is left is loaded whole, the line that names the note included.
+    assert left.removesuffix("- More of this: more.md\n") + fix.new_file.text == text
+    assert find_memory_cuts(path, left, around) == ()
+    write(around, ".claude/projects/-shop/memory/more.md", "taken\n")
+    (fix,) = run_check(check_memory, path, around)[0].fixes
+    assert fix.title == "Move this part to more-2.md"
+
+
+def test_what_openclaw_leaves_out_in_the_middle_moves_to_the_folder_of_memory(
+    around: Surroundings,
+) -> None:
+    lines = "".join(f"- {at:04} a fact of some length that lasts\n" for at in range(600))
+    path = write(around, "MEMORY.md", f"# Memory\n\n{lines}")
+    (fix,) = run_check(check_memory, path, around)[0].fixes
+    assert fix.title == "Move this part to memory/more.md"
+    left = applied(path.read_text("utf-8"), fix)
+    assert find_memory_cuts(path, left, around) == ()
+    assert left.endswith("- 0599 a fact of some length that lasts\n")

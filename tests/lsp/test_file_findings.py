@@ -187,6 +187,38 @@ async def test_a_fix_names_the_version_that_it_is_for(editor, documents, place) 
     assert await documents.fixes(path, finding) == []
 
 
+@pytest.mark.parametrize("operations", [[types.ResourceOperationKind.Create], None])
+async def test_a_part_moves_to_a_file_of_its_own_where_the_client_makes_files(
+    editor, documents, place, operations
+) -> None:
+    lines = "".join(f"- {at:04} a fact of some length that lasts\n" for at in range(220))
+    path = place.write(".claude/projects/-shop/memory/MEMORY.md", f"# Memory\n\n{lines}".encode())
+    await documents.start(
+        types.ClientCapabilities(
+            text_document=PUSH.text_document,
+            workspace=types.WorkspaceClientCapabilities(
+                workspace_edit=types.WorkspaceEditClientCapabilities(
+                    document_changes=True, resource_operations=operations
+                )
+            ),
+        )
+    )
+    documents.open(path)
+    finding, _ = await editor.diagnostics(path, count=2)
+    assert finding.code == "memory-cut"
+    fixes = await documents.fixes(path, finding)
+    if operations is None:
+        assert fixes == []
+        return
+    (fix,) = fixes
+    made, filled, left = fix.edit.document_changes
+    assert made.kind == "create"
+    assert made.uri == filled.text_document.uri == path.with_name("more.md").as_uri()
+    assert filled.edits[0].new_text.endswith("- 0219 a fact of some length that lasts\n")
+    assert left.text_document.uri == path.as_uri()
+    assert left.edits[0].new_text == "- More of this: more.md\n"
+
+
 async def test_a_configuration_is_checked_while_it_is_typed(editor, documents, place) -> None:
     path = place.write(".ullage.yaml", b"")
     await documents.start(PUSH)

@@ -10,6 +10,7 @@ from ullage.app.documents import instruction_loading
 from ullage.app.documents.check import Surroundings
 from ullage.app.documents.contradictions import find_contradicting_lines
 from ullage.app.documents.kind import MEMORY_FOLDER, MEMORY_NAME, find_loaded_name
+from ullage.app.documents.moved_part import move_part
 from ullage.app.documents.outside_changes import find_outside_lines
 from ullage.core.documents import instructions
 from ullage.core.documents.duplicates import Duplicate, Statement, find_duplicates, read_statements
@@ -89,7 +90,9 @@ def check_memory(path: Path, text: str, around: Surroundings) -> Iterator[Docume
     positions = Positions(text)
     for cut in find_memory_cuts(path, text, around):
         is_used = instruction_loading.is_in_sight(cut.reader, path, around)
-        yield from _cut_findings("memory-cut", cut, text, positions, is_used=is_used)
+        fix = move_part(path, text, cut, positions)
+        fixes = () if fix is None else (fix,)
+        yield from _cut_findings("memory-cut", cut, text, positions, is_used=is_used, fixes=fixes)
     if is_index(path):
         yield from find_duplicate_text(path, text, around, positions)
         yield from find_dead_paths(path, text, around)
@@ -125,7 +128,13 @@ def find_memory_cuts(path: Path, text: str, around: Surroundings) -> tuple[instr
 
 
 def _cut_findings(
-    code: str, cut: instructions.Cut, text: str, positions: Positions, *, is_used: bool
+    code: str,
+    cut: instructions.Cut,
+    text: str,
+    positions: Positions,
+    *,
+    is_used: bool,
+    fixes: tuple[TextFix, ...] = (),
 ) -> Iterator[DocumentFinding]:
     """Warn where the cut begins, and mark all of it as unseen; of an agent that is not used here,
     only say so."""
@@ -147,6 +156,7 @@ def _cut_findings(
         extent=positions.extent(cut.start, max(min(line_end, cut.end), cut.start)),
         message=message,
         is_notice=not is_used,
+        fixes=fixes,
     )
     if is_used:
         yield DocumentFinding(

@@ -69,7 +69,8 @@ _OWN: tuple[DiagnosticCode, ...] = (
         " 25 KB, OpenClaw its first 70 % and last 20 % where it has more than"
         " `bootstrap.maxChars` characters (20,000). An information where nothing shows that the"
         " agent is used in this workspace",
-        "Keep an index here, and what it points to in files of their own",
+        "Keep an index here, and what it points to in files of their own; the quick fix moves it"
+        " there",
     ),
     _code(
         "memory-contradiction", "memory", "information",

@@ -13,6 +13,11 @@ class Related(msgspec.Struct, frozen=True, kw_only=True):
     message: str
 
 
+class NewFile(msgspec.Struct, frozen=True, kw_only=True):
+    path: str
+    text: str
+
+
 class TextFix(msgspec.Struct, frozen=True, kw_only=True):
     """A change of the same text that settles a finding."""
 
@@ -21,6 +26,8 @@ class TextFix(msgspec.Struct, frozen=True, kw_only=True):
     new_text: str
     is_sure: bool = True
     """Whether an editor may make it as one of many, unseen."""
+    new_file: NewFile | None = None
+    """What it makes besides, where something moves there."""
 
 
 class DocumentFinding(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,12 +9,12 @@ from lsprotocol import types
 
 from ullage.app.documents.outside_changes import OUTSIDE_CODE, write_changes_uri
 from ullage.app.documents.proposal import CheckedProposal, read_checked_proposal, text_fix
-from ullage.core.documents.finding import TextFix
+from ullage.core.documents.finding import NewFile, TextFix
 from ullage.core.documents.outline import find_row_at_line
 from ullage.core.summary.preview import LOST_CODES, OUTDATED
 from ullage.core.text.positions import Positions
 from ullage.lsp import protocol
-from ullage.lsp.convert import SOURCE, path_of, range_of
+from ullage.lsp.convert import SOURCE, path_of, range_of, uri_of
 from ullage.lsp.documents.diagnostics import UTILIZATION_CODE
 from ullage.lsp.documents.inbox import inbox_actions
 from ullage.lsp.documents.offered_commands import offered_commands
@@ -113,6 +113,7 @@ def _text_fixes(
         and range_of(finding.extent) == diagnostic.range
         and finding.message == diagnostic.message
         for fix in finding.fixes
+        if fix.new_file is None or _creates_files(ls)
     ]
     is_only, version = len(fixes) == 1, ls.documents.versions.get(path)
     return [
@@ -202,12 +203,12 @@ def _fix_action(
     path = path_of(uri)
     is_known = path is not None and ls.documents.is_typing_known(path)
     edit = types.TextEdit(range=range_of(fix.extent), new_text=fix.new_text)
-    if version is None or not _takes_versions(ls):
+    if fix.new_file is None and (version is None or not _takes_versions(ls)):
         workspace_edit = types.WorkspaceEdit(changes={uri: [edit]})
     else:
-        document = types.OptionalVersionedTextDocumentIdentifier(uri=uri, version=version)
+        made = () if fix.new_file is None else _make_file(fix.new_file)
         workspace_edit = types.WorkspaceEdit(
-            document_changes=[types.TextDocumentEdit(text_document=document, edits=[edit])]
+            document_changes=[*made, _edit_document(uri, version, edit)]
         )
     return types.CodeAction(
         title=fix.title if is_known else f"{fix.title} (as saved)",
@@ -216,6 +217,25 @@ def _fix_action(
         is_preferred=is_preferred and is_known,
         edit=workspace_edit,
     )
+
+
+def _make_file(file: NewFile) -> tuple[types.CreateFile, types.TextDocumentEdit]:
+    """Make a file with its text; the edit fails where there is one by then."""
+    uri = uri_of(Path(file.path))
+    begin = types.Position(0, 0)
+    edit = types.TextEdit(types.Range(begin, begin), file.text)
+    return types.CreateFile(uri=uri), _edit_document(uri, None, edit)
+
+
+def _edit_document(uri: str, version: int | None, edit: types.TextEdit) -> types.TextDocumentEdit:
+    document = types.OptionalVersionedTextDocumentIdentifier(uri=uri, version=version)
+    return types.TextDocumentEdit(text_document=document, edits=[edit])
+
+
+def _creates_files(ls: UllageServer) -> bool:
+    edits = ls.client_workspace.workspace_edit
+    operations = () if edits is None else edits.resource_operations or ()
+    return _takes_versions(ls) and types.ResourceOperationKind.Create in operations
 
 
 def _takes_versions(ls: UllageServer) -> bool:
