@@ -20,7 +20,7 @@ def list_pairs(*lines: str, heading: str = "## Decisions") -> list[tuple[str, st
         ("Indent with 2 spaces.", "Indent with 4 spaces."),
         ("Always commit the lock file.", "Never commit the lock file."),
         ("The API listens at https://a.example", "The API listens at https://b.example."),
-        ("Backups are kept for 30 days.", "Backups are kept for ninety days, in S3."),
+        ("Backups are kept for 30 days.", "Backups are kept for ninety days, in the cloud."),
         ("Tests need a database.", "Tests do not need a database."),
     ],
 )

@@ -144,6 +144,7 @@ async def test_nothing_is_dreamt_over_what_is_typed(
     assert len(read_dream_log(place)) == 1
     # A client that opens no document is told without a button.
     assert await editor.said(lambda text: "proposes" in text)
+    assert len(editor.told) == 1
 
 
 @pytest.mark.parametrize(
@@ -180,3 +181,12 @@ async def test_another_dream_under_way_is_silent_and_a_refusal_is_told_once(
     assert "DREAMS.md" in told
     await editor.request("ullage/memory")
     assert editor.told == [told]
+
+
+async def test_the_server_looks_from_its_start_to_its_end(editor, place: Place) -> None:
+    await editor.start(place.cwd)
+    await editor.request("ullage/memory")
+    names = [task.get_coro().__qualname__ for task in editor.server.tasks]
+    assert "dream_when_due" in names
+    assert await editor.exit_code() == 0
+    assert not editor.server.tasks
