@@ -49,7 +49,7 @@ A kill before a call that only reads or closes leaves the disk as a kill after t
 WAIT_MS = 8
 """An agent that has not answered by then waits for our lease."""
 ANSWER_S = 20
-IMPORTED_LATE = ("encodings.utf_8_sig", "filelock")
+IMPORTED_LATE = ("encodings.utf_16_le", "encodings.utf_8_sig", "filelock")
 """What an operation imports when first it needs it: a fault of an import is none of a write."""
 LIMIT_WITHOUT_LEASES = ("hidden: a1", "done, with 0 receipts")
 

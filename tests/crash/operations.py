@@ -16,6 +16,20 @@ from crash.change_operations import (
 )
 from crash.checker import Expected, Seen, file_problems, transcript_problems
 from crash.checkpoint_operations import check_checkpoint, checkpoints_before, write_checkpoint
+from crash.dream_operations import (
+    backfill_now,
+    check_backfilled,
+    check_decided,
+    check_dreamt,
+    check_undecided,
+    decide,
+    decided_before,
+    decisions_before,
+    dream_before,
+    dream_now,
+    sessions_before,
+    undo_decisions,
+)
 from crash.index_operations import begin, change, check_searched, damage, search
 from crash.memory_operations import (
     accept,
@@ -452,6 +466,28 @@ OPERATIONS = (
         run=undo_review,
         check=check_unreviewed,
         prepare=reviewed_before,
+        leaf=None,
+    ),
+    Operation(name="dream", run=dream_now, check=check_dreamt, prepare=dream_before, leaf=None),
+    Operation(
+        name="backfill",
+        run=backfill_now,
+        check=check_backfilled,
+        prepare=sessions_before,
+        leaf=None,
+    ),
+    Operation(
+        name="items decided",
+        run=decide,
+        check=check_decided,
+        prepare=decisions_before,
+        leaf=None,
+    ),
+    Operation(
+        name="decisions taken back",
+        run=undo_decisions,
+        check=check_undecided,
+        prepare=decided_before,
         leaf=None,
     ),
     Operation(

@@ -34,6 +34,7 @@ from ullage.core.transcript.recalled import cut_recalled, list_recalled
 from ullage.core.transcript.speech import read_speech
 from ullage.errors import InputError
 from ullage.store.files.places import Places
+from ullage.store.memory.changes import recover_memory_changes
 from ullage.store.memory.dream_state import (
     append_dream_log,
     dream_lock,
@@ -185,6 +186,8 @@ def list_statements(session: Session, places: Places) -> Iterator[Statement]:
 def _replay(
     each: BackfillSession, workspace: Path, places: Places, today: date
 ) -> tuple[InboxItem, ...]:
+    # A part of an item, by a killed process, would pass for one that waits.
+    recover_memory_changes(workspace, places)
     known = read_known(workspace, places)
     proposals = propose(
         list_statements(each.session, places),

@@ -32,6 +32,7 @@ from ullage.core.memory.journal import count_recalls
 from ullage.core.text.prose import plural
 from ullage.errors import EndpointRefused, ModelError
 from ullage.store.files.places import Places
+from ullage.store.memory.changes import recover_memory_changes
 from ullage.store.memory.dream_state import append_dream_log, dream_lock, record_dream
 from ullage.store.memory.journal import read_journal
 from ullage.store.memory.places import MEMORY
@@ -101,6 +102,8 @@ async def dream(
 
 
 def _read_material(workspace: Path, config: Config, places: Places, now: datetime) -> _Material:
+    # A part of an item, by a killed process, would pass for one that waits.
+    recover_memory_changes(workspace, places)
     # What version control brought is noted on the way: its lines are no person's.
     list_outside_changes(workspace, places)
     logs = read_daily_logs(workspace, now.date(), config.dreaming.n_days)

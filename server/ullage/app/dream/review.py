@@ -19,7 +19,13 @@ from ullage.core.dream.propose import Proposal
 from ullage.core.dream.review import Decision, MemoryTexts, ReviewOutcome, review
 from ullage.core.dream.score import may_apply_unread
 from ullage.core.memory.inbox import InboxItem, place_items
-from ullage.core.memory.origin import KnownOrigins, Origin, digest_line, least_trusted
+from ullage.core.memory.origin import (
+    KnownOrigins,
+    Origin,
+    digest_line,
+    least_trusted,
+    list_line_digests,
+)
 from ullage.core.memory.quoted import quote_memory
 from ullage.core.text.prose import plural
 from ullage.errors import Refused
@@ -65,7 +71,7 @@ class ReviewPlan(msgspec.Struct, frozen=True, kw_only=True):
     outcome: ReviewOutcome
     files: tuple[PlannedFile, ...]
     origins: dict[str, Origin]
-    """Of the lines that come into `MEMORY.md`, by their digests."""
+    """Of all lines that are written to memory, by their digests."""
 
     @property
     def what(self) -> str:
@@ -148,13 +154,7 @@ def plan_review(
         for name, place, path in _FILES
         for data, page in (before[name],)
     )
-    known = read_origins(workspace, places)
-    origins: dict[str, Origin] = {
-        digest_line(line.text): "user"
-        if line.is_typed
-        else least_trusted((_tell_origin(item.finding, known) for item in line.items), "user")
-        for line in outcome.accepted
-    }
+    origins = _tell_written(texts, outcome, read_origins(workspace, places))
     return ReviewPlan(outcome=outcome, files=files, origins=origins)
 
 
@@ -240,6 +240,29 @@ def _encode(page: MemoryText, text: str, before: bytes | None) -> bytes | None:
     if text == page.text:
         return before
     return msgspec.structs.replace(page, text=text).encode()
+
+
+def _tell_written(
+    before: MemoryTexts, outcome: ReviewOutcome, known: KnownOrigins
+) -> dict[str, Origin]:
+    """Tell where the lines that a review writes come from, those of `memory/superseded.md` too."""
+    origins: dict[str, Origin] = {
+        digest_line(line.text): "user"
+        if line.is_typed
+        else least_trusted((_tell_origin(item.finding, known) for item in line.items), "user")
+        for line in outcome.accepted
+    }
+    # What is quoted as replaced is trusted no more than it was: it would be laundered there.
+    quoted: list[Origin] = [known.tell(MEMORY, old) for old in outcome.stood_for]
+    others = least_trusted([*quoted, *origins.values()], "user")
+    after = outcome.texts
+    for old, new in ((before.memory, after.memory), (before.superseded, after.superseded)):
+        for line in set(new.split("\n")).difference(old.split("\n")):
+            # Our headings say nothing, and must not make less of what comes below them.
+            origin: Origin = "user" if line.startswith("#") else others
+            for digest in list_line_digests(line):
+                origins.setdefault(digest, origin)
+    return origins
 
 
 def _clean_decision(decision: Decision, secrets: tuple[str, ...]) -> Decision:

@@ -7,7 +7,6 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.config.load import refuse_without_memory
-from ullage.app.memory.origins import read_origins
 from ullage.app.sessions.secrets import secrets_in
 from ullage.core.config.settings import Config
 from ullage.core.memory.answer import DEFAULT_LINES, MAX_LINES
@@ -17,6 +16,7 @@ from ullage.core.text.prose import plural
 from ullage.core.text.quoting import quote_as_data
 from ullage.errors import Unreadable
 from ullage.store.files.places import Places
+from ullage.store.memory.journal import read_journal
 from ullage.store.memory.pages import SUFFIXES, read_page
 
 MAX_CHARS = 20_000
@@ -96,9 +96,9 @@ def get_memory(
         last_line=last_line,
         n_lines=len(lines),
         text="\n".join(shown),
-        origin=read_origins(workspace, places).tell(
-            path, "\n".join(lines[first_line - 1 : last_line])
-        ),
+        origin=read_journal(workspace, places)
+        .read_origins()
+        .tell(path, "\n".join(lines[first_line - 1 : last_line])),
     )
 
 

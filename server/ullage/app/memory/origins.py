@@ -51,8 +51,12 @@ class ChangesReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_origins(workspace: Path, places: Places) -> KnownOrigins:
-    """Read what is known of the lines of a workspace's memory; the journal is read each time."""
-    return read_journal(workspace, places).read_origins()
+    """Read what is known of the lines of a workspace's memory; the journal is read each time.
+
+    Raises:
+        StorageError: it cannot be read.
+    """
+    return _read(workspace, places).read_origins()
 
 
 def see_memory(

@@ -27,7 +27,7 @@ from ullage.store.memory.change_records import (
     remove_record,
     write_record,
 )
-from ullage.store.memory.daily_log import settle_append
+from ullage.store.memory.daily_log import is_append_begun, settle_append
 from ullage.store.memory.journal import append_events, hold_journal, read_journal
 from ullage.store.memory.places import DREAMS, MEMORY
 from ullage.store.memory.planned_files import (
@@ -116,14 +116,17 @@ def find_undoable(workspace: Path, places: Places) -> MemoryChange | None:
 
 
 def recover_memory_changes(workspace: Path, places: Places) -> tuple[str, ...]:
-    """Finish what a killed process began; tell of it, in words for the user.
+    """Finish what a killed process began, and put away a part of an item that it left.
+
+    Gives what is to be told of it, in words for the user.
 
     Raises:
         LogRefused: links lead to the workspace's memory.
         SessionLive: another Ullage is writing to the same memory.
         StorageError: the disk or the state folder does not take it.
     """
-    if find_begun(workspace, places) is None:
+    is_torn = is_append_begun(find_unlinked(workspace, DREAMS), places)
+    if not is_torn and find_begun(workspace, places) is None:
         return ()
     with _hold_memory(workspace, places):
         recovered = _recover(workspace, places)

@@ -133,6 +133,13 @@ def append_text(
     return block
 
 
+def is_append_begun(path: Path, places: Places) -> bool:
+    """Whether a file may end in a part of a block, by a killed process or one that is writing."""
+    with suppress(OSError):
+        return _intent_path(path, places).exists()
+    return True
+
+
 def settle_append(path: Path, places: Places) -> None:
     """Put blanks in the place of a part of a block with which a process was killed.
 

@@ -7,7 +7,7 @@ has crashed and left a log without an index, SQLite must rebuild the index to re
 
 import sqlite3
 from collections.abc import Generator, Iterable
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -54,13 +54,12 @@ class SessionRows:
 
 def find_databases(patterns: Iterable[tuple[Path, str]]) -> tuple[Path, ...]:
     """List the files that match, each pattern being a folder and what to look for below it."""
-    return tuple(
-        path
-        for folder, pattern in patterns
-        if folder.is_dir()
-        for path in sorted(folder.glob(pattern))
-        if path.is_file()
-    )
+    found: list[Path] = []
+    for folder, pattern in patterns:
+        # Below a folder that cannot be looked into there is none.
+        with suppress(OSError):
+            found += [path for path in sorted(folder.glob(pattern)) if path.is_file()]
+    return tuple(found)
 
 
 def look_at_database(path: Path) -> tuple[Fingerprint, ...]:

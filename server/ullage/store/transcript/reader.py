@@ -5,6 +5,7 @@ import os
 import stat
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from typing import Protocol
@@ -282,6 +283,14 @@ def fingerprint_of(status: os.stat_result) -> Fingerprint:
     )
 
 
+class _ReadFile(FileIO):
+    """A file whose end tells nothing: what was read is whole, though a network has a fault then."""
+
+    def close(self) -> None:
+        with suppress(OSError):
+            super().close()
+
+
 def open_to_read(path: Path) -> FileIO:
     """Open a file unbuffered for reading.
 
@@ -289,7 +298,7 @@ def open_to_read(path: Path) -> FileIO:
         Unreadable: the system does not let us.
     """
     try:
-        return path.open("rb", buffering=0)
+        return _ReadFile(path)
     except OSError as error:
         raise _unreadable(path, error) from None
 
