@@ -27,7 +27,7 @@ UllageError
 │   └── NotRepairable
 ├── StorageError            exit 5: the machine did not let us
 │   ├── IndexDamaged
-│   ├── StateBusy
+│   ├── StateBusy           exit 4: another process is at work there
 │   └── StateUnwritable
 └── ModelError              exit 6: no summary came from the model; the extractive one still can
     ├── ModelUnreachable
@@ -149,7 +149,9 @@ class IndexDamaged(StorageError):
 
 
 class StateBusy(StorageError):
-    pass
+    """Nothing is wrong with the disk."""
+
+    exit_code = 4
 
 
 class StateUnwritable(StorageError):
