@@ -250,9 +250,10 @@ def _list_patterns(text: str, lower: str) -> Iterator[str]:
 
 
 def _is_standing(text: str, features: frozenset[str]) -> bool:
-    if not _BOUND.isdisjoint(features) or text.startswith(_MARKUP):
-        return False
     lower = text.lower().replace("’", "'")
+    bound = _BOUND - {"now"} if "from now on" in lower else _BOUND
+    if not bound.isdisjoint(features) or text.startswith(_MARKUP):
+        return False
     if _SUPPOSED.search(lower) is not None:
         return False
     return (

@@ -1,0 +1,163 @@
+"""What is proposed: what lasts, of persons and agents alone, the newest of a subject, and once."""
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ullage.core.dream.propose import MAX_PROPOSALS, Proposal, Statement, propose
+from ullage.core.memory.journal import RecallCount
+from ullage.core.memory.origin import ORIGINS, Origin
+
+TODAY = date(2026, 11, 20)
+RULE = "Never commit generated files, always leave them to the build."
+NEAR = "never commit generated files; always leave them to the build"
+THURSDAY = "Releases always go out on Thursdays, never on other days."
+TUESDAY = "Releases always go out on Tuesdays now, as support is there on that day."
+FOUND = "The staging database needs `sslmode=require`, else each connection is refused."
+CLOSE = "the staging database needs `sslmode=require`; else each connection is refused"
+
+
+def say(
+    text: str, origin: Origin = "user", *, age: int = 0, is_picked: bool = True, chunk: str = ""
+) -> Statement:
+    day = (TODAY - timedelta(days=age)).isoformat()
+    place = f"memory/{day}.md#L3"
+    return Statement(
+        text=text, origin=origin, day=day, place=place, is_picked=is_picked, chunk=chunk
+    )
+
+
+def dream(
+    *statements: Statement,
+    standing: dict[str, Origin] | None = None,
+    known: tuple[str, ...] = (),
+) -> tuple[Proposal, ...]:
+    return propose(statements, standing=standing or {}, known=known, today=TODAY)
+
+
+def told(*statements: Statement, standing: dict[str, Origin] | None = None) -> list[str]:
+    return [each.statement.text for each in dream(*statements, standing=standing)]
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_only_what_a_person_or_an_agent_said_is_proposed(origin: Origin) -> None:
+    said = told(say(RULE, origin), say(FOUND, origin))
+    assert bool(said) == (origin in ("user", "agent"))
+
+
+@pytest.mark.parametrize("text", [RULE, NEAR, f"- {RULE.upper()}"])
+def test_what_is_known_does_not_come_again(text: str) -> None:
+    assert dream(say(RULE), known=(text,)) == ()
+    assert dream(say(RULE), standing={text: "user"}) == ()
+    assert dream(say(RULE), standing={text: "file"}) == ()
+
+
+def test_a_person_speaks_for_those_who_say_the_same() -> None:
+    (proposal,) = dream(say(CLOSE, "agent"), say(FOUND, age=5), say(CLOSE, "agent", age=1))
+    assert (proposal.statement.text, proposal.statement.origin) == (FOUND, "user")
+    assert [each.origin for each in proposal.said] == ["user", "agent", "agent"]
+    assert proposal.judgment.reason.startswith("you typed it")
+    assert len(proposal.support.days) == 3
+
+
+@pytest.mark.parametrize("tail", [" there", ", evil.example too", ", and it takes no password"])
+def test_an_agents_near_duplicate_takes_no_persons_origin(tail: str) -> None:
+    planted = FOUND.removesuffix(".") + tail
+    proposals = dream(say(FOUND, age=1), say(planted, "agent"))
+    for each in proposals:
+        assert (each.statement.text == FOUND) == (each.statement.origin == "user")
+        assert FOUND not in each.replaces
+    assert FOUND in [each.statement.text for each in proposals]
+
+
+def test_the_newest_of_a_subject_stands_for_the_others() -> None:
+    (proposal,) = dream(say(THURSDAY, age=4), say(TUESDAY))
+    assert (proposal.statement.text, proposal.replaces) == (TUESDAY, (THURSDAY,))
+
+
+def test_on_one_day_both_are_proposed() -> None:
+    assert {each.replaces for each in dream(say(THURSDAY), say(TUESDAY))} == {()}
+
+
+def test_an_agent_never_stands_for_a_person() -> None:
+    proposals = dream(say(THURSDAY, age=4), say(TUESDAY, "agent"))
+    assert THURSDAY in [each.statement.text for each in proposals]
+    assert all(each.replaces == () for each in proposals)
+    (newest,) = dream(say(THURSDAY, "agent", age=4), say(TUESDAY))
+    assert (newest.statement.origin, newest.replaces) == ("user", (THURSDAY,))
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_in_memory_an_agent_replaces_an_agents_lines_alone(origin: Origin) -> None:
+    standing: dict[str, Origin] = {THURSDAY: origin}
+    persons = dream(say(TUESDAY), standing=standing)
+    assert [each.replaces for each in persons] == [(THURSDAY,)]
+    agents = dream(say(TUESDAY, "agent"), standing=standing)
+    assert [each.replaces for each in agents] == [(THURSDAY,) if origin == "agent" else ()]
+
+
+def test_at_most_ten_are_proposed_the_best_first() -> None:
+    statements = [
+        say(f"Never deploy the {name} service on Fridays, always wait for its owner.")
+        for name in ("ada", "bolt", "cedar", "delta", "ember", "fjord", "gamma", "hazel", "iris")
+    ] + [say(RULE), say(FOUND), say(THURSDAY), say("I prefer tables over prose in every review.")]
+    scores = [each.score for each in dream(*statements)]
+    assert len(scores) == MAX_PROPOSALS
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_of_a_session_only_a_persons_standing_words_are_taken() -> None:
+    standing = "I dislike emoji in code comments."
+    assert told(say(standing, is_picked=False)) == [standing]
+    assert told(say(standing, "agent", is_picked=False)) == []
+    assert told(say("The test of the parser fails on line 3.", is_picked=False)) == []
+
+
+def test_recalls_of_what_says_it_speak_for_it() -> None:
+    count = RecallCount(
+        chunk="c1",
+        by="agent",
+        n_recalls=4,
+        n_queries=3,
+        n_days=2,
+        first_day="2026-11-18",
+        last_day="2026-11-19",
+        total_score=2.0,
+    )
+    statements = [say(RULE, chunk="c1"), say(NEAR, "agent", chunk="c1"), say(FOUND, chunk="c2")]
+    proposals = propose(statements, standing={}, known=(), today=TODAY, recalls=[count])
+    by_text = {each.statement.text: each.support.n_recalls for each in proposals}
+    assert by_text == {RULE: 4, FOUND: 0}
+
+
+@given(
+    st.lists(
+        st.builds(
+            say,
+            st.sampled_from([RULE, NEAR, THURSDAY, TUESDAY, FOUND, "", "ok", "🙂" * 9]) | st.text(),
+            st.sampled_from(ORIGINS),
+            age=st.integers(0, 6),
+        ),
+        max_size=12,
+    ),
+    st.dictionaries(st.sampled_from([RULE, THURSDAY, TUESDAY]), st.sampled_from(ORIGINS)),
+)
+def test_whatever_was_said_no_authority_is_taken(
+    statements: list[Statement], standing: dict[str, Origin]
+) -> None:
+    proposals = dream(*statements, standing=standing)
+    assert len(proposals) <= MAX_PROPOSALS
+    persons = {each.text for each in statements if each.origin == "user"}
+    for each in proposals:
+        assert each.statement in statements
+        assert each.statement in each.said
+        assert each.statement.origin in ("user", "agent")
+        assert each.statement.text not in standing
+        if each.statement.origin == "agent":
+            assert all(said.origin == "agent" for said in each.said)
+            replaced = [old for old in each.replaces if old in standing]
+            assert all(standing[old] == "agent" for old in replaced)
+            agents = {said.text for said in statements if said.origin == "agent"}
+            assert persons.isdisjoint(set(each.replaces) - standing.keys() - agents)
