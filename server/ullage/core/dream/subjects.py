@@ -23,7 +23,7 @@ MIN_RATIO = 0.3
 made-up logs (`benchmarks/memory/contradictions.py`)."""
 _WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
 _COUNTED = re.compile(
-    r"\b(?P<value>\d[\d.,]*|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty"
+    r"\b(?P<value>\d[\d.,]{0,20}|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty"
     r"|forty|fifty|sixty|seventy|eighty|ninety|(?:a|one|two|three|four|five) (?:hundred|thousand))"
     r"[ -](?P<unit>[a-z]{2,20})s?\b",
     re.IGNORECASE,
