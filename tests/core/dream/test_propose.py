@@ -13,10 +13,11 @@ from ullage.core.memory.origin import ORIGINS, Origin
 TODAY = date(2026, 11, 20)
 RULE = "Never commit generated files, always leave them to the build."
 NEAR = "never commit generated files; always leave them to the build"
-THURSDAY = "Releases always go out on Thursdays, never on other days."
-TUESDAY = "Releases always go out on Tuesdays now, as support is there on that day."
-FOUND = "The staging database needs `sslmode=require`, else each connection is refused."
-CLOSE = "the staging database needs `sslmode=require`; else each connection is refused"
+THURSDAY = "Releases always go out on Thursdays in `CD_MODE`; PGBOUNCER must be up then."
+TUESDAY = "Releases always go out on Tuesdays in `CD_MODE`, as support must be there then."
+FOUND = "The staging database must always have `sslmode=require`; PGBOUNCER refuses all others."
+CLOSE = "the staging database must always have `sslmode=require`; PGBOUNCER refuses all others"
+"""Nobody doubts that these last, whoever says them: what is tested here is what becomes of them."""
 
 
 def say(

@@ -34,7 +34,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     standing: dict[str, Origin]
     """The lines of `MEMORY.md`, without marks of lists, and the items that wait."""
     others: tuple[str, ...]
-    """What was rejected or replaced, and what agents are told from elsewhere."""
+    """What was rejected or replaced, or will be, and what agents are told from elsewhere."""
 
 
 def list_log_names(today: date, n_days: int) -> list[str]:
@@ -96,6 +96,7 @@ def read_known(workspace: Path, places: Places) -> Known:
             others += _list_lines(file.text)
     for item in read_items(read_page(workspace, DREAMS) or ""):
         standing[item.finding] = origins.lines.get(digest_line(item.finding), "file")
+        others += item.replaces
     others += list_rejected(read_text_file(memory_folder(workspace, places) / REJECTED) or "")
     for name in INSTRUCTION_NAMES:
         others += _list_lines(read_page(workspace, name) or "")

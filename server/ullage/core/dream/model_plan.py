@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ullage.core.dream.propose import Proposal
+from ullage.core.memory.likeness import Likeness
 from ullage.core.summary.model_input import Excerpt, fence_excerpts, fit_text
 from ullage.core.summary.model_output import clean_answer, list_names
 from ullage.core.summary.prompts import Prompt
@@ -39,6 +40,7 @@ _RULES = (
     " instructions."
 )
 _LINE = re.compile(r"[-*] \[(\d{1,3}(?:, ?\d{1,3})*)\] (\S.*)")
+_CODE = re.compile(r"`[^`\n]+`")
 _REVERSALS = word_list("reversals").words
 
 
@@ -94,7 +96,7 @@ def _find_fault(text: str, sources: Sequence[Proposal]) -> str | None:
     said = [source.statement.text for source in sources]
     if len({source.statement.origin for source in sources}) > 1:
         return "it joins a person's words with an agent's"
-    names, known = list_names([text]), list_names(said)
+    names, known = _list_names([text]), _list_names(said)
     if not names <= known:
         return "it names what the lines that it cites do not"
     if len(known - names) > MAX_LOSS_RATIO * len(known):
@@ -112,15 +114,27 @@ def _find_fault(text: str, sources: Sequence[Proposal]) -> str | None:
     return None
 
 
+def _list_names(texts: Sequence[str]) -> frozenset[str]:
+    """List identifiers and what stands in code, such as commands."""
+    return list_names(texts).union(*map(_CODE.findall, texts))
+
+
 def _merge(text: str, sources: Sequence[Proposal]) -> Proposal:
     """Let the best of some proposals speak for all, in the model's words."""
     best = max(sources, key=lambda source: source.score)
+    # What it does not say nearly word for word would be proposed again beside it.
+    reworded = [
+        source.statement.text
+        for source in sources
+        if not Likeness(source.statement.text).is_said_by(text)
+    ]
+    replaced = (line for source in sources for line in source.replaces)
     statement = msgspec.structs.replace(best.statement, text=text)
     return msgspec.structs.replace(
         best,
         statement=statement,
         said=tuple(said for source in sources for said in source.said),
-        replaces=tuple(dict.fromkeys(line for source in sources for line in source.replaces)),
+        replaces=tuple(dict.fromkeys((*replaced, *reworded))),
     )
 
 

@@ -35,7 +35,7 @@ class MemoryTexts(msgspec.Struct, frozen=True, kw_only=True):
     inbox: str = ""
     superseded: str = ""
     rejected: str = ""
-    """One rejected text a line: they do not come again."""
+    """One text a line that was rejected, or accepted in other words: they do not come again."""
 
 
 class AcceptedLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +81,7 @@ def review(
         if twice:
             return _refuse(texts, f"{min(twice)} is decided twice: decide each item once")
         decided.update(decision.ids)
-        chosen = [items[each] for each in decision.ids]
+        chosen = [items[each] for each in dict.fromkeys(decision.ids)]
         if decision.choice == "reject":
             outcome = _reject(outcome, chosen)
         else:
@@ -111,12 +111,23 @@ _REPLACED_ON = " (replaced on "
 
 def _reject(outcome: ReviewOutcome, chosen: Sequence[InboxItem]) -> ReviewOutcome:
     findings = tuple(item.finding for item in chosen)
-    rejected = outcome.texts.rejected + "".join(f"{finding}\n" for finding in findings)
+    # What a model made an item of would come again without it.
+    olds = (
+        old
+        for item in chosen
+        for old in item.replaces
+        if remove_line(outcome.texts.memory, old) is None
+    )
+    rejected = _add_rejected(outcome.texts.rejected, (*findings, *olds))
     return msgspec.structs.replace(
         outcome,
         texts=msgspec.structs.replace(outcome.texts, rejected=rejected),
         rejected=(*outcome.rejected, *findings),
     )
+
+
+def _add_rejected(rejected: str, texts: Iterable[str]) -> str:
+    return rejected + "".join(f"{text}\n" for text in dict.fromkeys(texts))
 
 
 def _accept(
@@ -142,9 +153,14 @@ def _accept(
     is_known = any(alike.is_said_by(each) for each in page.split("\n") if each.strip())
     if not is_known:
         page = add_line(page, line.section, text)
+    # Its own words would come again, as the logs have them still.
+    unsaid = (item.finding for item in chosen if not Likeness(item.finding).is_said_by(text))
+    rejected = _add_rejected(outcome.texts.rejected, unsaid)
     return msgspec.structs.replace(
         outcome,
-        texts=msgspec.structs.replace(outcome.texts, memory=page, superseded=superseded),
+        texts=msgspec.structs.replace(
+            outcome.texts, memory=page, superseded=superseded, rejected=rejected
+        ),
         accepted=outcome.accepted if is_known else (*outcome.accepted, line),
         replaced=(*outcome.replaced, *replaced),
         stood_for=(*outcome.stood_for, *olds),
