@@ -67,5 +67,5 @@ class DreamingSettings(msgspec.Struct, frozen=True, kw_only=True):
     n_days: Annotated[int, Key("dreaming.lookbackDays", whole(1, 3650, "days"),
         "How many days of logs are read", _DREAMING)] = 7
     apply: Annotated[Literal["review", "unread"], Key("dreaming.apply", APPLY,
-        "Whether a person reviews all proposals, or what is recalled often goes to MEMORY.md unread",
+        "Whether a person reviews all proposals, or what was recalled often is applied unread",
         'docs/design/memory.md, "Score of a candidate"', scope="user")] = "review"

@@ -50,6 +50,15 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
         r"\b(?:wants?|asked|complained|says|said|thinks?|mailed|wrote|told|reported|probably)\b"
     ),
     "one case": re.compile(r"\b(?:one|two|three|a|the) (?:customer|user|person|guy|row|case)s?\b"),
+    "asking": re.compile(
+        r"^(?:does|do|did|should|can|could|would|is|are|was|were|why|how|what|where|which|who)"
+        r" (?:i|we|you|it|the|this|that|there|a|an)\b(?!.*[,:;] )"
+        r"|\bshould (?:i|we)\b|\bit might be\b|\bcan you\b"
+    ),
+    "intention": re.compile(r"^(?:i'll|i'm|i've|i will|let me|let's|we'll|after that|next)\b"),
+    "fault": re.compile(
+        r"\b(?:root cause|cause is|bugs?(?: \d+)?|the (?:fix|issue|problem|error)s?)\b"
+    ),
     "obliges": re.compile(r"\b(?:must|shall|(?:has|have|needs?) to)\b"),
     "points": re.compile(
         r"^(?:and |but |so |then |ok |yeah )?(?:this|that|these|those|it|they|there|he|she|here"
@@ -67,8 +76,8 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
         r"|\bv?\d+\.\d+(?:\.\d+)?\b|\b\d{4,5}\b"
     ),
     "program": re.compile(
-        r"^(?:\$|>|sudo|git|npm|pnpm|yarn|cargo|kubectl|docker|psql|curl|cd|ls|cat|export|make|uv"
-        r"|pip|python|node|brew|helm|terraform|adb|xcodebuild|go|select|create) |^\S+=\S+ "
+        r"^(?:\$|>|sudo|git|npm|pnpm|yarn|cargo|kubectl|docker|psql|curl|cd|ls|cat|export|uv"
+        r"|pip|python|node|brew|helm|terraform|adb|xcodebuild) |^\S+=\S+ "
         r"|error:|exception|traceback|\bat /\S+:\d|:\d+:\d+|npm err|panicked|failed with|exit code"
         r"|stack trace| \| |^warn(?:ing)?\b|^[a-z]+error\b|^npm |` → | → \S+ failed"
     ),
@@ -83,11 +92,20 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
     ),
 }
 """Of a statement in small letters."""
-_NEVER = frozenset(("question", "program", "report"))
-"""What no weight makes up for: a question, what a program printed, and what Ullage itself wrote."""
+_NEVER = frozenset(("question", "program", "report", "label", "asking"))
+"""What no weight makes up for: a question, what a program printed, what Ullage itself wrote, and
+what tells of progress."""
+_NEVER_OF_AGENT = frozenset(
+    (
+        *("passing", "now", "points", "reference", "order", "request", "speaker", "group"),
+        *("intention", "fault"),
+    )
+)
+"""An agent's log is full of reports, plans and bugs, which read as facts do: of 106 that weights
+alone let through, a reader would have kept 17 (recorded sessions, flushed by rule)."""
 _CASED: dict[str, re.Pattern[str]] = {
     "reference": re.compile(
-        r"\b[A-Z]{2,6}-\d+\b|(?<!\w)#\d+|\b(?i:line|pr|run|build|ticket|issue|order|case|commit|job"
+        r"\b[A-Z]{2,6}-\d+\b|(?<!\w)#\d+|\b(?i:bug|line|pr|run|build|ticket|issue|order|case|commit|job"
         r"|attempt|epoch|row)s? #?\d+|\b(?=[a-f]{0,9}\d)[0-9a-f]{7,10}\b"
     ),
     "capitals": re.compile(r"\b[A-Z][A-Z0-9_.]{2,}\b"),
@@ -123,7 +141,7 @@ _STANDING = re.compile(
 _LIKING = re.compile(
     r"\b(?:i(?: do)? (?:(?:really|generally|usually|much|strongly|always|also) )?"
     r"(?:prefer|like|love|hate|dislike|don't like|do not like|can't stand|always want|never want)"
-    r"|i(?:'d| would) (?:rather|prefer))\b (?!to |this|that|it|the |your|how"
+    r"|i(?:'d| would) (?:rather|prefer|take))\b (?!to |this|that|it|the |your|how"
     r"|what|where|option|you\b|these|those|them)"
     r"|\bi want .{3,80}\b(?:all|every|each|any|no) "
 )
@@ -134,7 +152,8 @@ _CUSTOM = re.compile(
 _SUPPOSED = re.compile(
     r"\b(?:if|should|can|when|once|could) (?:we|the team)\b|\bwe used\b|\bso we\b|\bshould\b"
     r"|\bthe (?:first|second|last|other) (?:part|one|point|option|step)\b|\bother places\b"
-    r"|\bwe can\b|\bi might\b|\bmaybe\b|\bi guess\b|\bnot sure\b|\bprobably\b"
+    r"|\b(?:we|i)(?: (?:can|could|would|will)|'(?:d|ll))\b|\beventually\b"
+    r"|\bi might\b|\bmaybe\b|\bi guess\b|\bnot sure\b|\bprobably\b"
 )
 """What is only thought of, or says what it means elsewhere."""
 _BOUND = frozenset(
@@ -145,12 +164,15 @@ _BOUND = frozenset(
 )
 """What ties a statement to the work at hand."""
 _INTERJECTION = re.compile(
-    r"\A(?:(?:ok|okay|hm+|yeah|yes|well|btw|by the way|also|and|so|but|alright|oh)\b[,.:!]?\s+)+",
+    r"\A(?:(?:ok|okay|hm+|yeah|yes|well|btw|by the way|also|and|so|but|alright)\b[,.:!]?\s+)+",
     re.IGNORECASE,
 )
 _RULE_WITHIN = re.compile(
     r".*\bthat ((?:every|each|all|no|any)\b.{5,300}\bmust (?:not|never|always)\b.*)",
     re.IGNORECASE | re.DOTALL,
+)
+_THROWN_AWAY = re.compile(
+    r"/(?:tmp|var/folders)/|\b(?:downloads|desktop|screenshots?|tempor\w+)\b", re.IGNORECASE
 )
 _MARKUP = ("//", "# ", "- ", "* ", "+ ", "+/")
 
@@ -177,7 +199,8 @@ def judge(text: str, *, is_agents: bool) -> Judgment | None:
     if len(_WORD.findall(text)) < MIN_WORDS:
         return None
     features = list_features(text, is_agents=is_agents)
-    if not _NEVER.isdisjoint(features):
+    never = _NEVER | _NEVER_OF_AGENT if is_agents else _NEVER
+    if not never.isdisjoint(features):
         return None
     weights = _read_table().weights
     total = sum(weights.get(name, 0.0) for name in ("bias", *features))
@@ -220,6 +243,7 @@ def list_features(text: str, *, is_agents: bool) -> frozenset[str]:
         "left out": is_excluding(wording),
         "own fact": tells_own_fact(wording.lower),
         "place": find_place(wording.lower) is not None,
+        "liking": _LIKING.search(wording.lower) is not None,
         "lesson": has_marker(wording, LESSONS) or has_marker(wording, DEAD_ENDS),
         "complaint": has_marker(wording, COMPLAINTS),
         "momentary": has_marker(wording, MOMENTARY),
@@ -258,8 +282,7 @@ def _is_standing(text: str, features: frozenset[str]) -> bool:
         return False
     return (
         _CUSTOM.search(lower) is not None
-        or "place" in features
-        or ("own fact" in features and _names_place(text))
+        or _tells_place(text, features)
         or _STANDING.search(lower) is not None
         or _LIKING.search(lower) is not None
     )
@@ -270,7 +293,7 @@ def _tell_kind(text: str, features: frozenset[str], *, is_agents: bool) -> Kind:
     if "lesson" in features or {"evidence", "limits twice"} <= features:
         return "dead-end"
     is_custom = _CUSTOM.search(text.lower()) is not None
-    if is_custom or "place" in features or ("own fact" in features and _names_place(text)):
+    if is_custom or _tells_place(text, features):
         return "fact"
     if not is_agents and "owners" not in features and _is_preference(features):
         return "preference"
@@ -286,8 +309,13 @@ def _is_preference(features: frozenset[str]) -> bool:
     return is_own and bool(features & {"preferences", "occasions"})
 
 
-def _names_place(text: str) -> bool:
-    return any(kind in ("path", "url", "host") for kind, _ in find_identifiers(text))
+def _tells_place(text: str, features: frozenset[str]) -> bool:
+    """Tell whether a statement says where something of the project is, for more than a day."""
+    if _THROWN_AWAY.search(text) is not None:
+        return False
+    names = {kind for kind, _ in find_identifiers(text)}
+    is_ours = {"own fact", "group"} <= features
+    return "place" in features or (is_ours and not names.isdisjoint(("path", "url", "host")))
 
 
 _REASONS = (

@@ -25,6 +25,8 @@ MAX_PROPOSALS = 10
 """Of one dream; none is normal (docs/design/memory.md, "Dreaming")."""
 MIN_PROBABILITY = 0.3
 """That a point of a log lasts (`benchmarks/memory/lasting.py` prints what it costs)."""
+MIN_AGENT_PROBABILITY = 0.5
+"""Of an agent's (chosen: recorded sessions have hardly anything worth keeping below it)."""
 MIN_SESSION_PROBABILITY = 0.1
 """Of what was said in a session, which has to say itself that it goes on (chosen)."""
 
@@ -116,7 +118,8 @@ def _judge_all(statements: Sequence[Statement]) -> list[tuple[Statement, Judgmen
 
 def _may_last(statement: Statement, judgment: Judgment) -> bool:
     if statement.is_picked:
-        return judgment.probability >= MIN_PROBABILITY
+        is_agents = statement.origin == "agent"
+        return judgment.probability >= (MIN_AGENT_PROBABILITY if is_agents else MIN_PROBABILITY)
     # Of an agent's talk, code and findings about the work at hand read as facts do.
     is_persons = statement.origin == "user"
     return is_persons and judgment.is_standing and judgment.probability >= MIN_SESSION_PROBABILITY

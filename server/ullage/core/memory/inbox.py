@@ -11,7 +11,6 @@ import msgspec
 
 from ullage.core.memory.journal import Kind
 from ullage.core.memory.origin import digest_line
-from ullage.core.text.identifiers import find_identifiers
 
 TITLE = "DREAMS.md"
 ID_CHARS = 8
@@ -37,6 +36,8 @@ _ACTIONS: dict[Section, str] = {
     "lessons": "Add this to the lessons section in MEMORY.md",
 }
 _ADD_PATH = "Add this path to the project resources index in MEMORY.md"
+_PLACE = re.compile(r"https?://\w|(?<![\w/])[~.]{0,2}/[\w.-]{2}|[\w-]/[\w./-]*\.[a-z]{1,5}\b")
+"""An address, or a path that is no mere pair of words."""
 _SECTION_WORDS = re.compile(r"\b(preferences|decisions|resources|lessons)\b", re.IGNORECASE)
 _FIELDS = (
     ("finding", "Finding: "),
@@ -99,8 +100,7 @@ def propose_item(
 ) -> InboxItem:
     """Make an item of something that is to be remembered."""
     section = SECTION_OF[kind]
-    names = {kind for kind, _ in find_identifiers(finding)}
-    if kind == "fact" and not names.isdisjoint(("path", "url", "host")):
+    if kind == "fact" and _PLACE.search(finding) is not None:
         section = "resources"
     is_path = section == "resources" and kind == "fact"
     return InboxItem(
