@@ -9,19 +9,11 @@ from ullage.app.dream.backfill import BackfillPlan, BackfillResult
 from ullage.app.dream.dream import DreamResult
 from ullage.app.dream.review import ReviewPlan, WaitingItem
 from ullage.core.memory.inbox import InboxItem, Section
-from ullage.core.memory.origin import Origin
+from ullage.core.memory.origin import ORIGIN_WORDS, Origin
 from ullage.core.text.prose import plural
 from ullage.store.memory.change_records import MemoryChange
 from ullage.store.memory.places import DREAMS, MEMORY
 
-ORIGIN_WORDS: dict[Origin, str] = {
-    "user": "typed by you",
-    "agent": "by the agent",
-    "file": "from a file",
-    "tool": "from a tool",
-    "web": "from the web",
-    "unknown": "of unknown origin",
-}
 _INDENT = "    "
 
 

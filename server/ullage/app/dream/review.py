@@ -77,13 +77,15 @@ class ReviewPlan(msgspec.Struct, frozen=True, kw_only=True):
     def what(self) -> str:
         """Say in one line what is done."""
         outcome = self.outcome
+        n_items, n_lines = sum(len(line.items) for line in outcome.accepted), len(outcome.accepted)
+        merged = f" as {plural(n_lines, 'line')}" if n_lines < n_items else ""
         counts = (
-            (len(outcome.accepted), "accepted into MEMORY.md"),
-            (len(outcome.known), "known already"),
-            (len(outcome.replaced), "replaced there"),
-            (len(outcome.rejected), "rejected"),
+            (n_items, "item", f"accepted{merged} into MEMORY.md"),
+            (len(outcome.known), "item", "known already"),
+            (len(outcome.replaced), "line", "replaced there"),
+            (len(outcome.rejected), "item", "rejected"),
         )
-        return ", ".join(f"{plural(n, 'item')} {what}" for n, what in counts if n)
+        return ", ".join(f"{plural(n, noun)} {what}" for n, noun, what in counts if n)
 
 
 def list_waiting(

@@ -7,7 +7,7 @@ from ullage.app.memory.origins import begin_memory, record_lines
 from ullage.core.dream.propose import Proposal, Statement
 from ullage.core.memory.inbox import TITLE, InboxItem, format_item, propose_item, read_items
 from ullage.core.memory.likeness import Likeness
-from ullage.core.memory.origin import Origin, digest_line
+from ullage.core.memory.origin import ORIGIN_WORDS, Origin, digest_line
 from ullage.core.text.prose import gist, plural
 from ullage.store.files.places import Places
 from ullage.store.memory.daily_log import append_text
@@ -16,7 +16,6 @@ from ullage.store.memory.places import DREAMS
 MAX_PLACES = 3
 """Of those where a statement stands, that are named in an item (chosen)."""
 MAX_REPLACED_CHARS = 600
-ORIGIN_WORDS: dict[Origin, str] = {"user": "typed by you", "agent": "by the agent"}
 
 
 def write_item(proposal: Proposal, title: str) -> InboxItem:
@@ -75,6 +74,6 @@ def _list_days(proposal: Proposal) -> set[str]:
 
 
 def _write_source(said: Iterable[Statement]) -> str:
-    places = [f"{each.place} ({ORIGIN_WORDS.get(each.origin, each.origin)})" for each in said]
+    places = [f"{each.place} ({ORIGIN_WORDS[each.origin]})" for each in said]
     rest = len(places) - MAX_PLACES
     return ", ".join(places[:MAX_PLACES]) + (f" and {rest} more" if rest > 0 else "")

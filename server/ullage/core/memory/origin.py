@@ -15,6 +15,15 @@ Origin: TypeAlias = Literal["user", "agent", "file", "tool", "web", "unknown"]
 """A person's typed words; the agent; what a folder held when it was first seen, or pulled; output
 of a tool; a web page; nobody who is known. The most trusted first."""
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
+ORIGIN_WORDS: dict[Origin, str] = {
+    "user": "typed by you",
+    "agent": "by the agent",
+    "file": "from a file",
+    "tool": "from a tool",
+    "web": "from the web",
+    "unknown": "of unknown origin",
+}
+"""For people."""
 _RANKS = {origin: rank for rank, origin in enumerate(ORIGINS)}
 _MARK = re.compile(r"\A\s*(?:(?:#{1,6}|[-*+•]|\d{1,3}[.)])\s{1,4}(?:\[[ xX]\]\s{1,4})?)+")
 _FRAME = re.compile(

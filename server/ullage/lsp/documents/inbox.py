@@ -10,11 +10,12 @@ from lsprotocol.types import CodeLens, CodeLensParams, Command
 
 from ullage.app.documents.check import SmallFile, Surroundings
 from ullage.app.dream.review import WaitingItem, list_waiting
+from ullage.core.memory.origin import ORIGIN_WORDS
 from ullage.core.memory.quoted import find_cited_lines
 from ullage.core.text.prose import plural
 from ullage.lsp import protocol
 from ullage.lsp.convert import escape_markdown, hover_of, line_range
-from ullage.lsp.documents.memory import ORIGIN_WORDS, lines_uri, place_hover, quote_lines
+from ullage.lsp.documents.memory import lines_uri, place_hover, quote_lines
 from ullage.lsp.state import UllageServer
 from ullage.store.files.text_files import exists
 from ullage.store.memory.changes import find_undoable

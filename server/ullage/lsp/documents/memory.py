@@ -1,6 +1,6 @@
 """Memory files, and the places in them that memory hands out: hovers and links."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from ullage.app.documents.check import SmallFile, Surroundings
 from ullage.app.gauge.status_text import ago
 from ullage.app.memory.get import get_memory
 from ullage.app.memory.recalls import LineHistory, read_line_history
-from ullage.core.memory.origin import Origin, is_memory_path
+from ullage.core.memory.origin import ORIGIN_WORDS, is_memory_path
 from ullage.core.memory.quoted import CitedLines, find_cited_lines
 from ullage.core.text.positions import Position, Positions
 from ullage.errors import Refused, Unreadable
@@ -20,14 +20,6 @@ from ullage.store.files.text_files import exists
 
 MAX_HOVER_LINES = 40
 """Of a place (chosen: a screen)."""
-ORIGIN_WORDS: Mapping[Origin, str] = {
-    "user": "typed by you",
-    "agent": "by the agent",
-    "file": "from a file",
-    "tool": "from a tool",
-    "web": "from the web",
-    "unknown": "of unknown origin",
-}
 
 
 def list_cited(text: str) -> tuple[CitedExtent, ...]:

@@ -19,6 +19,7 @@ from ullage.app.memory.recalls import (
 )
 from ullage.app.memory.search import search_memory
 from ullage.core.memory.answer import MemoryAnswer, MemoryHit
+from ullage.core.memory.origin import ORIGIN_WORDS
 from ullage.core.text.prose import gist, plural, remove_list_mark
 from ullage.errors import StorageError
 from ullage.lsp import protocol
@@ -26,7 +27,7 @@ from ullage.lsp.client_refresh import refresh_diagnostics, refresh_lists
 from ullage.lsp.convert import escape_markdown, uri_of
 from ullage.lsp.documents.diagnostics import check_soon
 from ullage.lsp.documents.inbox import describe_item, describe_markdown
-from ullage.lsp.documents.memory import ORIGIN_WORDS, quote_lines
+from ullage.lsp.documents.memory import quote_lines
 from ullage.lsp.memory import find_memory, list_indexed, read_memory
 from ullage.lsp.protocol import MemoryHitRow, MemoryRow
 from ullage.lsp.state import SessionChange, UllageServer
