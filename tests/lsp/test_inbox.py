@@ -136,7 +136,7 @@ async def test_an_item_is_accepted_replaces_what_it_stands_for_and_is_taken_back
     before = inbox.read_bytes()
     await editor.start(place.cwd)
     done = await review(editor, inbox, "accept", TUESDAYS)
-    assert done.message == "1 item accepted into MEMORY.md, 1 item replaced there"
+    assert done.message == "1 item accepted into MEMORY.md, 1 line replaced there"
     assert done.canUndo
     assert done.uri == memory.as_uri()
     text = memory.read_text("utf-8")
