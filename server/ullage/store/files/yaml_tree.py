@@ -25,6 +25,7 @@ _WORDS: dict[str, bool | float | None] = {
 }
 _NOT_ALLOWED = r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TOO_DEEP = f"this is nested deeper than {tree.MAX_DEPTH} levels"
 _PLAIN = "write plain keys and values"
 
 
@@ -40,6 +41,9 @@ def parse_yaml(text: str) -> Node:
         mark = error.problem_mark or error.context_mark
         offset = 0 if mark is None else min(mark.index, len(text))
         problem = error.problem or error.context or "it cannot be read"
+        if "nesting depth" in problem:
+            # libyaml of PyYAML 6.0.4 has a limit of its own, and sees it before we do.
+            raise ParseError(_TOO_DEEP, offset, _PLAIN) from None
         raise ParseError(f"this is not YAML: {problem}", offset, "correct it") from None
     except yaml.YAMLError:
         # PyYAML names the place in bytes or in characters, as it was built.
@@ -108,7 +112,7 @@ def _refuse(event: yaml.Event, start: int, *, depth: int) -> None:
     if getattr(event, "tag", None) is not None:
         raise ParseError("tags are not read", start, _PLAIN)
     if depth > tree.MAX_DEPTH:
-        raise ParseError(f"this is nested deeper than {tree.MAX_DEPTH} levels", start, _PLAIN)
+        raise ParseError(_TOO_DEEP, start, _PLAIN)
 
 
 def _value(event: yaml.ScalarEvent) -> tree.ScalarValue:
