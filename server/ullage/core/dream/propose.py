@@ -8,7 +8,6 @@ agent's never for a person's.
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from heapq import nsmallest
 from itertools import islice
 
 import msgspec
@@ -113,7 +112,8 @@ def _judge_all(statements: Sequence[Statement]) -> list[tuple[Statement, Judgmen
             judgment = judge(statement.text, is_agents=statement.origin == "agent")
             if judgment is not None and _may_last(statement, judgment):
                 lasting.append((statement, judgment))
-    return nsmallest(MAX_COMPARED, lasting, key=lambda pair: (-pair[1].probability, pair[0].text))
+    lasting.sort(key=lambda pair: (-pair[1].probability, pair[0].text))
+    return lasting[:MAX_COMPARED]
 
 
 def _may_last(statement: Statement, judgment: Judgment) -> bool:
