@@ -100,7 +100,11 @@ def report_inbox(waiting: Iterable[WaitingItem]) -> InboxReport:
     return InboxReport(
         waiting=tuple(
             WaitingReport(
-                number=number, item=report_item(each.item), origin=each.origin, line=each.line
+                number=number,
+                # By the words in the file, some of which may not be shown.
+                item=msgspec.structs.replace(report_item(each.item), id=each.id),
+                origin=each.origin,
+                line=each.line,
             )
             for number, each in enumerate(waiting, 1)
         )

@@ -5,6 +5,7 @@ Deciding is a person's: `by_person` is said by the edges that know that there is
 
 from collections.abc import Iterable, Sequence
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias, assert_never
 
@@ -143,6 +144,7 @@ def plan_review(
         decisions,
         day=(today or date.today()).isoformat(),
         max_chars=config.bootstrap.max_chars,
+        clean=partial(_mask_item, secrets=secrets),
     )
     if outcome.refusal is not None:
         raise Refused(outcome.refusal)

@@ -2,7 +2,7 @@
 item. Nothing is deleted outright: what a newer line stands for goes to `memory/superseded.md`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -15,6 +15,8 @@ from ullage.core.memory.origin import digest_line
 from ullage.core.text.prose import plural, remove_list_mark
 
 SUPERSEDED_TITLE = "# Superseded"
+MAX_ACCEPTED = 500
+"""Lines, at a time (chosen): agents load some 300 of `MEMORY.md`, and each is compared with all."""
 Choice: TypeAlias = Literal["accept", "reject"]
 
 
@@ -64,14 +66,23 @@ class ReviewOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def review(
-    texts: MemoryTexts, decisions: Iterable[Decision], *, day: str, max_chars: int
+    texts: MemoryTexts,
+    decisions: Iterable[Decision],
+    *,
+    day: str,
+    max_chars: int,
+    clean: Callable[[InboxItem], InboxItem] = lambda item: item,
 ) -> ReviewOutcome:
-    """Work a review out; `day` is today, `max_chars` what agents load of `MEMORY.md`."""
+    """Work a review out; `day` is today, `max_chars` what agents load of `MEMORY.md`.
+
+    `clean` gives an item as it was shown to the person: nothing else of it is written.
+    """
     items: dict[str, InboxItem] = {}
     for place in place_items(texts.inbox):
         items.setdefault(place.item.item_id, place.item)
     outcome = ReviewOutcome(texts=texts)
     decided: set[str] = set()
+    rejected: list[InboxItem] = []
     for decision in decisions:
         unknown = [each for each in decision.ids if each not in items]
         if unknown or not decision.ids:
@@ -81,11 +92,20 @@ def review(
         if twice:
             return _refuse(texts, f"{min(twice)} is decided twice: decide each item once")
         decided.update(decision.ids)
-        chosen = [items[each] for each in dict.fromkeys(decision.ids)]
+        chosen = [clean(items[each]) for each in dict.fromkeys(decision.ids)]
         if decision.choice == "reject":
-            outcome = _reject(outcome, chosen)
+            rejected += chosen
+        elif not (decision.text or chosen[0].finding):
+            return _refuse(texts, f"{decision.ids[0]} has no words that may be shown: reject it")
+        elif len(outcome.accepted) + len(outcome.known) == MAX_ACCEPTED:
+            return _refuse(
+                texts,
+                f"{MAX_ACCEPTED} items at most are accepted at a time: agents load no more lines of"
+                " MEMORY.md",
+            )
         else:
             outcome = _accept(outcome, decision, chosen, day)
+    outcome = _reject(outcome, rejected)
     # What an accepted line stands for waits no more.
     stood_for = {digest_line(old)[:ID_CHARS] for old in outcome.stood_for}
     inbox = cut_items(texts.inbox, frozenset(decided | stood_for))

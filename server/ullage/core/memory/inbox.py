@@ -16,6 +16,8 @@ TITLE = "DREAMS.md"
 ID_CHARS = 8
 """Of an item's name, which people type; chosen: two of a thousand items have one name in common
 once in ten thousand inboxes."""
+MAX_REPLACES = 50
+"""Of an item, that are read (chosen): one line stands for a few."""
 Section: TypeAlias = Literal["preferences", "project", "decisions", "resources", "lessons"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
 """Of `MEMORY.md`, in this order where it has none of its own."""
@@ -27,7 +29,7 @@ SECTION_OF: dict[Kind, Section] = {
     "dead-end": "lessons",
 }
 _HEADING = "## Candidate Memory Items (Pending Review)"
-_ITEM = re.compile(r"### \[(\d{4}-\d\d-\d\d)\s+([^\]\n]*)\]\s*")
+_ITEM = re.compile(r"### \[(\d{4}-\d\d-\d\d)\s([^\]\n]*)\]\s*")
 _ACTIONS: dict[Section, str] = {
     "preferences": "Update the user preferences section in MEMORY.md",
     "project": "Add this to the project facts section in MEMORY.md",
@@ -148,12 +150,14 @@ def cut_items(inbox: str, ids: frozenset[str]) -> str:
     """Give the inbox without some items; all else stays as it is."""
     placed = [place for place in place_items(inbox) if place.item.item_id in ids]
     lines = inbox.split("\n")
-    for place in reversed(placed):
-        end = place.end_line
-        while end < len(lines) - 1 and not lines[end].strip():
-            end += 1
-        del lines[place.first_line : end]
-    return "\n".join(lines)
+    kept: list[str] = []
+    begin = 0
+    for place in placed:
+        kept += lines[begin : place.first_line]
+        begin = place.end_line
+        while begin < len(lines) - 1 and not lines[begin].strip():
+            begin += 1
+    return "\n".join(kept + lines[begin:])
 
 
 def _read_item(lines: list[str], first: int, heading: re.Match[str]) -> PlacedItem | None:
@@ -167,7 +171,7 @@ def _read_item(lines: list[str], first: int, heading: re.Match[str]) -> PlacedIt
             if line.startswith(label) and name not in fields:
                 fields[name] = line.removeprefix(label).strip()
                 finding_line = at if name == "finding" else finding_line
-        if line.startswith(_REPLACES):
+        if line.startswith(_REPLACES) and len(replaces) < MAX_REPLACES:
             replaces.append(line.removeprefix(_REPLACES).strip())
         at += 1
         end = at if line.strip() else end
