@@ -108,7 +108,7 @@ def review(
     if not ids or (action == "merge" and len(ids) < 2) or (action == "edit" and len(ids) != 1):
         n_wanted = {"merge": "two items or more", "edit": "one item"}.get(action, "an item")
         raise click.UsageError(f"{action} takes {n_wanted}: see `ullage memory review list`")
-    if (text is None) is (action == "edit") or (text and action in ("accept", "reject")):
+    if action == "edit" if text is None else action not in ("edit", "merge"):
         raise click.UsageError("--text goes with edit, which needs it, and with merge")
     if action == "merge" and text is None and not yes:
         first = next(each.item.finding for each in inbox.waiting if each.item.id == ids[0])
