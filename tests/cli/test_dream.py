@@ -133,11 +133,12 @@ def test_what_a_person_accepts_is_written_and_taken_back(waiting: Place) -> None
     assert "✓ 1 item accepted into MEMORY.md; 1 still waiting." in done.stdout
     assert f"- {first}\n" in memory(waiting)
     assert findings(waiting) == [second]
-    undone = waiting.run("memory", "undo", "--yes")
+    assert waiting.run("memory", "undo", "--yes").returncode == 4
+    undone = on_pty(waiting, "undo", "--yes")
     assert undone.stdout == "✓ Taken back: “1 item accepted into MEMORY.md”\n"
     assert not (waiting.cwd / "MEMORY.md").exists()
     assert {path: (waiting.cwd / path).read_bytes() for path in before} == before
-    nothing = waiting.run("memory", "undo", "--yes")
+    nothing = on_pty(waiting, "undo", "--yes")
     assert (nothing.returncode == 0, nothing.stdout) == (False, "")
     assert nothing.stderr.startswith("ullage: no change of this folder's memory is left")
 
@@ -238,7 +239,7 @@ def test_a_backfill_says_what_it_takes_and_asks_before_it_reads(place: Place) ->
     assert "Read 1 session\n  + Our team has an API spec document" in done.stdout
     assert findings(place) == ["Our team has an API spec document at /docs/api-spec.yaml."]
     again = place.run("memory", "backfill", "--yes")
-    assert again.stdout.startswith("Nothing to do: 0 sessions to read, 0.0 MB")
+    assert again.stdout.startswith("Nothing to do: 1 read before, none since")
     report = json.loads(place.run("memory", "backfill", "--yes", "--json").stdout)
     assert (report["n_sessions"], report["n_read_before"], report["proposed"]) == (0, 1, [])
 

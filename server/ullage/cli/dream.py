@@ -98,11 +98,7 @@ def review(
     if action is None:
         _decide(tuple(_ask_each(inbox)), config, places, is_agreed=True, as_json=False)
         return
-    if not is_person:
-        raise Refused(
-            "only a person decides what reaches MEMORY.md: run this in a terminal, or decide in"
-            " the editor"
-        )
+    _refuse_others()
     options.refuse_unasked(as_json=as_json, is_answered=yes)
     ids = _find_ids(items, inbox)
     if not ids or (action == "merge" and len(ids) < 2) or (action == "edit" and len(ids) != 1):
@@ -111,8 +107,9 @@ def review(
     if action == "edit" if text is None else action not in ("edit", "merge"):
         raise click.UsageError("--text goes with edit, which needs it, and with merge")
     if action == "merge" and text is None and not yes:
-        first = next(each.item.finding for each in inbox.waiting if each.item.id == ids[0])
-        text = str(click.prompt("As one line", default=first, err=True))
+        findings = [each.item.finding for each in inbox.waiting if each.item.id in ids]
+        click.echo(safe("\n".join(f"  {finding}" for finding in findings)), err=True)
+        text = str(click.prompt("As one line", default=findings[0], err=True))
     choice = "reject" if action == "reject" else "accept"
     groups = [ids] if action == "merge" else [(each,) for each in ids]
     decisions = tuple(Decision(choice=choice, ids=group, text=text) for group in groups)
@@ -131,6 +128,7 @@ def undo(yes: bool, as_json: bool) -> None:
     from ullage.app.dream.review import undo_review
     from ullage.store.memory.change_records import list_memory_changes
 
+    _refuse_others()
     options.refuse_unasked(as_json=as_json, is_answered=yes)
     places = current_places()
     config = options.current_config(None, places)
@@ -184,6 +182,19 @@ def backfill(since: datetime | None, dry_run: bool, yes: bool, as_json: bool) ->
     report = _show_progress if sys.stderr.isatty() else None
     result = asyncio.run(backfill_now(plan, places.cwd, places, report=report))
     answer(backfill_text(result, n_columns()), report_backfill(plan, result), as_json)
+
+
+def _refuse_others() -> None:
+    """Refuse who has no terminal, as an agent's shell.
+
+    Raises:
+        Refused: standard input is none.
+    """
+    if not sys.stdin.isatty():
+        raise Refused(
+            "only a person decides what stands in MEMORY.md: run this in a terminal, or decide in"
+            " the editor"
+        )
 
 
 def _show_progress(n_done: int, n_total: int, name: str) -> None:

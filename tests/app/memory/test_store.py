@@ -232,3 +232,11 @@ def test_two_that_store_the_same_at_once_store_it_once(places: Places) -> None:
         done = list(pool.map(work, range(4)))
     assert sorted(done, key=str) == ["DREAMS.md", None, None, None]
     assert inbox(places).count("Finding: ") == 1
+
+
+def test_what_stands_in_a_log_alone_a_person_stores_and_no_agent(places: Places) -> None:
+    path = places.cwd / "memory" / "2026-10-01.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"- {LEARNING}\n", "utf-8")
+    assert store(places).path is None
+    assert store(places, by="user").path == "DREAMS.md"

@@ -44,3 +44,9 @@ def test_a_word_that_all_have_makes_no_subject() -> None:
 def test_texts_that_were_not_given_are_compared_too() -> None:
     subjects = Subjects(OTHERS)
     assert subjects.are_same("Releases go out on Thursdays.", "Releases go out on Tuesdays.")
+
+
+def test_a_weekday_is_no_subject() -> None:
+    first, second = "Never run migrations on Fridays.", "Releases are cut on Fridays by Jonas."
+    subjects = Subjects((*OTHERS, first, second))
+    assert not subjects.are_same(first, second)

@@ -229,6 +229,7 @@ def test_a_file_that_is_as_before_again_stays(memory: Memory) -> None:
         (b"- a\n", b"- b\n", b"- c\n"),
         (b"- a\n", b"- b", b"- b and more\n"),
         (b"- a", b"- b\n", b"- b\n- more\n"),
+        (b"- a\n", b"- a\n- b\n", b"- a\n- mine\n- b\n"),
         (b"- a\n", None, b"- c\n"),
     ],
 )

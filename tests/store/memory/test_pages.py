@@ -56,6 +56,7 @@ def look(workspace: Path, path: str) -> SourceFile:
         ("docs/guide/a.markdown", True),
         ("docs/é ü.md", True),
         ("DREAMS.md", False),
+        ("memory/superseded.md", False),
         ("docs/DREAMS.md", True),
         ("notes.txt", False),
         (".github/a.md", False),

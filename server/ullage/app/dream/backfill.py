@@ -73,6 +73,9 @@ class BackfillPlan(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """Say what it will take, in one line."""
+        if not self.sessions:
+            before = f"{self.n_read_before:,} read before, none since"
+            return before if self.n_read_before else "there is no such session"
         size_mb = self.size_bytes / 1_000_000
         before = f", {self.n_read_before:,} read before" if self.n_read_before else ""
         return (

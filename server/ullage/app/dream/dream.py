@@ -50,7 +50,9 @@ class DreamResult(msgspec.Struct, frozen=True, kw_only=True):
     cause: Cause
     n_logs: int
     n_statements: int
-    """Points of these logs whose origin is known."""
+    """Points of these logs that a person typed or an agent wrote."""
+    n_unknown: int
+    """Other points there, by hand, by a tool or by nobody known: they are not looked at."""
     items: tuple[InboxItem, ...]
     """What it proposes; none is normal."""
     applied: tuple[str, ...] = ()
@@ -62,6 +64,7 @@ class DreamResult(msgspec.Struct, frozen=True, kw_only=True):
 class _Material(msgspec.Struct, frozen=True, kw_only=True):
     logs: tuple[MemoryFile, ...]
     n_statements: int
+    n_unknown: int
     proposals: tuple[Proposal, ...]
 
 
@@ -114,7 +117,13 @@ def _read_material(workspace: Path, config: Config, places: Places, now: datetim
     proposals = propose(
         statements, standing=known.standing, known=known.others, today=now.date(), recalls=recalls
     )
-    return _Material(logs=logs, n_statements=len(statements), proposals=proposals)
+    n_known = sum(statement.origin in ("user", "agent") for statement in statements)
+    return _Material(
+        logs=logs,
+        n_statements=n_known,
+        n_unknown=len(statements) - n_known,
+        proposals=proposals,
+    )
 
 
 async def _group(
@@ -172,6 +181,7 @@ def _write(
         cause=cause,
         n_logs=len(material.logs),
         n_statements=material.n_statements,
+        n_unknown=material.n_unknown,
         items=items,
         applied=applied,
         notes=notes,

@@ -20,10 +20,9 @@ from ullage.core.text.prose import remove_list_mark
 from ullage.store.files.places import Places
 from ullage.store.files.text_files import read_text_file
 from ullage.store.memory.pages import read_page
-from ullage.store.memory.places import DREAMS, FOLDER, MEMORY, memory_folder
+from ullage.store.memory.places import DREAMS, FOLDER, MEMORY, SUPERSEDED, memory_folder
 from ullage.store.memory.seen import MemoryFile, read_memory_files
 
-SUPERSEDED = f"{FOLDER}/superseded.md"
 REJECTED = "rejected.txt"
 """In the folder of the workspace's memory in our state."""
 
@@ -55,7 +54,7 @@ def fingerprint_logs(logs: Iterable[MemoryFile]) -> str:
 def list_statements(
     logs: Iterable[MemoryFile], known: KnownOrigins, secrets: tuple[str, ...]
 ) -> Iterator[Statement]:
-    """List the points of daily logs whose origin is known, each on one line, without secrets."""
+    """List the points of daily logs, each on one line, without secrets."""
     for log in logs:
         day = log.path.removeprefix(f"{FOLDER}/").removesuffix(".md")
         chunks = {
@@ -65,11 +64,10 @@ def list_statements(
         }
         for number, line in enumerate(log.text.split("\n"), 1):
             text = remove_list_mark(line.strip())
-            origin = known.lines.get(digest_line(line))
-            if text != line.strip() and origin is not None:
+            if text != line.strip() and not line.startswith("#"):
                 yield Statement(
                     text=quote_memory(text, secrets),
-                    origin=origin,
+                    origin=known.lines.get(digest_line(line), "unknown"),
                     day=day,
                     place=cite_lines(log.path, number, number),
                     chunk=chunks.get(number, ""),

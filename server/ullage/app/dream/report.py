@@ -77,6 +77,8 @@ class DreamReport(msgspec.Struct, frozen=True, kw_only=True):
     """Null where nothing was due."""
     n_logs: int
     n_statements: int
+    n_unknown: int
+    """Points that are not known as a person's or an agent's, and were not looked at."""
     proposed: tuple[ItemReport, ...]
     applied: tuple[str, ...]
     notes: tuple[str, ...]
@@ -93,7 +95,9 @@ class BackfillReport(msgspec.Struct, frozen=True, kw_only=True):
     unreadable: tuple[str, ...]
 
 
-NOTHING_DUE = DreamReport(cause=None, n_logs=0, n_statements=0, proposed=(), applied=(), notes=())
+NOTHING_DUE = DreamReport(
+    cause=None, n_logs=0, n_statements=0, n_unknown=0, proposed=(), applied=(), notes=()
+)
 
 
 def report_inbox(waiting: Iterable[WaitingItem]) -> InboxReport:
@@ -149,6 +153,7 @@ def report_dream(result: DreamResult) -> DreamReport:
         cause=result.cause,
         n_logs=result.n_logs,
         n_statements=result.n_statements,
+        n_unknown=result.n_unknown,
         proposed=tuple(map(report_item, result.items)),
         applied=result.applied,
         notes=result.notes,
@@ -193,6 +198,11 @@ def dream_text(result: DreamResult, n_columns: int) -> str:
         lines = ["There is no daily log of these days: nothing was read"]
     lines += _tell_proposed(result.items, n_columns)
     lines += [f"✓ Applied unread, as you set it: {text}" for text in result.applied]
+    if result.n_unknown:
+        lines.append(
+            f"Note: {plural(result.n_unknown, 'point')} there not looked at: not known as typed by"
+            " you in a session, nor an agent's. `ullage memory store` keeps what you write by hand"
+        )
     lines += [f"Note: {note}" for note in result.notes]
     return "\n".join(lines)
 

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias, assert_never
 import msgspec
 
 from ullage.app.config.load import refuse_read_only, refuse_without_memory
-from ullage.app.dream.material import REJECTED, SUPERSEDED
+from ullage.app.dream.material import REJECTED
 from ullage.app.memory.origins import begin_memory, read_origins, record_lines
 from ullage.app.sessions.secrets import secrets_in
 from ullage.core.config.settings import Config
@@ -39,7 +39,7 @@ from ullage.store.memory.changes import (
 )
 from ullage.store.memory.memory_text import MemoryText, read_memory_text
 from ullage.store.memory.pages import read_page
-from ullage.store.memory.places import DREAMS, MEMORY
+from ullage.store.memory.places import DREAMS, MEMORY, SUPERSEDED
 from ullage.store.memory.planned_files import Place, PlannedFile, find_memory_file
 
 _Name: TypeAlias = Literal["memory", "superseded", "rejected", "inbox"]

@@ -27,10 +27,10 @@ from ullage.core.text.quoting import quote_as_data
 from ullage.core.transcript.recalled import MEMORY_TAG
 from ullage.errors import Refused
 from ullage.store.files.places import Places
-from ullage.store.memory.daily_log import append_text
+from ullage.store.memory.daily_log import append_text, is_log_path
 from ullage.store.memory.journal import record_events
 from ullage.store.memory.pages import read_page
-from ullage.store.memory.places import DREAMS, FOLDER
+from ullage.store.memory.places import DREAMS, FOLDER, SUPERSEDED
 from ullage.store.memory.seen import read_memory_files
 
 MAX_CHARS = log_text.MAX_POINT_CHARS
@@ -85,7 +85,8 @@ def store_memory(
     secrets = secrets_in((workspace,), places)
     item, source = _read_item(text, secrets), _quote(source, secrets)[:MAX_SOURCE_CHARS]
     alike = Likeness(item)
-    place = _find_alike(alike, recalled, workspace)
+    # A person's word is worth more than a log's line, which anybody may have written.
+    place = _find_alike(alike, recalled, workspace, is_log_enough=by == "agent")
     if place is not None:
         return StoredItem(path=None, text=item, note=f"not stored again: {place} says it")
     begin_memory(workspace, places)
@@ -123,12 +124,18 @@ def _propose(item: str, kind: Kind, by: By, source: str, now: datetime) -> Inbox
     return propose_item(kind, item, day=f"{now:%Y-%m-%d}", title=f"Stored by the {by}", source=said)
 
 
-def _find_alike(alike: Likeness, recalled: Iterable[str], workspace: Path) -> str | None:
-    """Name the place that says an item already."""
+def _find_alike(
+    alike: Likeness, recalled: Iterable[str], workspace: Path, *, is_log_enough: bool
+) -> str | None:
+    """Name the place that says an item already; a daily log, where that is enough."""
     for text in recalled:
         if any(map(alike.is_said_by, text.split("\n"))):
             return "what was recalled"
-    known = (place for place, line in _list_known(workspace) if alike.is_said_by(line))
+    known = (
+        place
+        for place, line in _list_known(workspace, with_logs=is_log_enough)
+        if alike.is_said_by(line)
+    )
     return next(known, None)
 
 
@@ -167,9 +174,11 @@ def _flatten(text: str) -> str:
     return " ".join(quote_as_data(text).split())
 
 
-def _list_known(workspace: Path) -> Iterator[tuple[str, str]]:
+def _list_known(workspace: Path, *, with_logs: bool) -> Iterator[tuple[str, str]]:
     """Give the lines of memory and the items of the inbox, each with its place."""
     for file in read_memory_files(workspace):
+        if file.path == SUPERSEDED or (not with_logs and is_log_path(file.path)):
+            continue
         for number, line in enumerate(file.text.split("\n"), 1):
             if line.strip():
                 yield cite_lines(file.path, number, number), line

@@ -48,7 +48,10 @@ class Subjects:
         """Give the share of the shorter statement's rarity that the other has, 0 to 1 and more."""
         ours, theirs = self._words_of(first), self._words_of(second)
         shared = ours & theirs
-        is_valued = not read_values(first).keys().isdisjoint(read_values(second))
+        values, others = read_values(first), read_values(second)
+        is_valued = not values.keys().isdisjoint(others)
+        # A weekday is no subject: two things may well be on Fridays.
+        shared -= read_subject(" ".join(values.get("weekday", ())))
         if len(shared) < (MIN_VALUED if is_valued else MIN_SHARED):
             return 0.0
         ratio = self.weigh(shared) / min(self.weigh(ours), self.weigh(theirs))

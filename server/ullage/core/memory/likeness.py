@@ -1,5 +1,6 @@
 """Which texts of memory say the same, word for word or nearly so."""
 
+import re
 from functools import lru_cache
 
 from ullage.core.memory.origin import normalize_line
@@ -11,6 +12,7 @@ ALIKE = 0.8
 """Share of character runs in common from which two texts are near-duplicates
 (docs/design/memory.md, "Dreaming")."""
 _REVERSALS = word_list("reversals").words
+_WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?")
 
 
 class Likeness:
@@ -19,19 +21,19 @@ class Likeness:
     def __init__(self, text: str) -> None:
         self._text = normalize_line(text)
         self._grams = _cut_grams(self._text)
-        self._negations, self._numbers = _list_values(self._text)
+        self._negations, self._values = _list_values(self._text)
 
     def is_said_by(self, other: str) -> bool:
         """Tell whether another text holds this one, or is nearly the same.
 
-        A text with another number or one word negated says something else.
+        A text with another value or one word negated says something else.
         """
         other = normalize_line(other)
         is_part = self._text in other
         if not is_part and not self._is_near(other):
             return False
-        negations, numbers = _list_values(other)
-        return negations == self._negations and (is_part or numbers == self._numbers)
+        negations, values = _list_values(other)
+        return negations == self._negations and (is_part or values == self._values)
 
     def _is_near(self, other: str) -> bool:
         n_less, n_more = sorted((len(self._text), len(other)))
@@ -50,7 +52,8 @@ def _cut_grams(text: str) -> frozenset[str]:
 
 
 def _list_values(text: str) -> tuple[list[str], list[str]]:
-    """List the words that turn a text into another: negations, and what holds a number."""
+    """List the words that turn a text into another: negations, and values: numbers and weekdays."""
     words = sorted(split_plain_words(text))
     negations = [word for word in words if word in _REVERSALS]
-    return negations, [word for word in words if any(char.isdigit() for char in word)]
+    values = [word for word in words if any(map(str.isdigit, word)) or _WEEKDAY.fullmatch(word)]
+    return negations, values

@@ -47,6 +47,12 @@ def _name_log(day: str) -> str:
     return f"{FOLDER}/{day}.md"
 
 
+def is_log_path(path: str) -> bool:
+    """Whether a file of a workspace is a daily log, by its path with `/`."""
+    folder, _, name = path.rpartition("/")
+    return folder == FOLDER and _NAME.match(name) is not None
+
+
 def log_path(workspace: Path, day: str) -> Path:
     """Give the path of a day's log; `day` is `YYYY-MM-DD` by the local clock."""
     return workspace / _name_log(day)

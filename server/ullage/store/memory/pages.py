@@ -18,7 +18,7 @@ from ullage.core.memory.origin import is_memory_path
 from ullage.core.text.gitignore import ignore_spec, is_ignored
 from ullage.store.files.text_files import is_unicode, read_plain_file, read_text_file
 from ullage.store.memory.index import SourceFile
-from ullage.store.memory.places import DREAMS, FOLDER
+from ullage.store.memory.places import DREAMS, FOLDER, SUPERSEDED
 from ullage.store.memory.seen import MAX_FILES
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def find_page(workspace: Path, path: str, *, is_project: bool = True) -> SourceF
     """Look at one page by its path; None where it is no file, or none that is searched."""
     if not is_project and not is_memory_path(path):
         return None
-    if not is_unicode(path):
+    if not is_unicode(path) or path == SUPERSEDED:
         return None
     if not is_memory_path(path) and not _is_page(path, _read_ignored(workspace)):
         return None
@@ -219,6 +219,9 @@ class _Look:
     def _look_at_file(self, entry: os.DirEntry[str], path: str) -> None:
         """Note a file that is searched. Most are as they were: this is half of a search's time."""
         if not entry.is_file(follow_symlinks=False) or not is_unicode(path):
+            return
+        if path == SUPERSEDED:
+            # What does not hold any more answers no question.
             return
         if not is_memory_path(path) and not (self._is_project and _is_page(path, self._ignored)):
             return

@@ -7,6 +7,7 @@ from ullage.store.files.places import Places, folder_name
 FOLDER = "memory"
 MEMORY = "MEMORY.md"
 DREAMS = "DREAMS.md"
+SUPERSEDED = f"{FOLDER}/superseded.md"
 
 
 def memory_folder(workspace: Path, places: Places) -> Path:

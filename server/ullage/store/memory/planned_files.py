@@ -76,18 +76,19 @@ def plan_back(file: PlannedFile, workspace: Path, places: Places) -> FileWrite:
     """Plan to give a file its earlier content again.
 
     Raises:
-        ChangedMeanwhile: it begins with neither of its versions.
+        ChangedMeanwhile: it does not begin with what the change made of it.
         LogRefused: it is no regular file any more, or reached by links.
         StorageError: it cannot be read.
     """
     path, seen = _look_at(file, workspace, places)
-    # What somebody put back by hand is not put back twice.
-    added = None if seen == file.before else _added(seen, file.after)
-    if added is not None:
-        return _plan_write(file, path, seen, _join(file, file.before, added))
-    if _added(seen, file.before) is None:
+    if seen == file.before:
+        # What somebody put back by hand is not put back twice.
+        return _plan_write(file, path, seen, seen)
+    added = _added(seen, file.after)
+    if added is None:
+        # It may begin with its earlier version, and have ours further down.
         raise _changed(file)
-    return _plan_write(file, path, seen, seen)
+    return _plan_write(file, path, seen, _join(file, file.before, added))
 
 
 def plan_exactly(file: PlannedFile, workspace: Path, places: Places) -> FileWrite:
