@@ -81,7 +81,7 @@ class ReviewPlan(msgspec.Struct, frozen=True, kw_only=True):
         n_items, n_lines = sum(len(line.items) for line in outcome.accepted), len(outcome.accepted)
         merged = f" as {plural(n_lines, 'line')}" if n_lines < n_items else ""
         counts = (
-            (n_items, "item", f"accepted{merged} into MEMORY.md"),
+            (n_items, "item", f"accepted into MEMORY.md{merged}"),
             (len(outcome.known), "item", "known already"),
             (len(outcome.replaced), "line", "replaced there"),
             (len(outcome.rejected), "item", "rejected"),

@@ -75,7 +75,10 @@ async function loseAndKeep(workbench, { say, shot }) {
 /** The user's own words go into the session, and nothing else of it is touched. */
 async function apply(workbench, transcript, before, { say, shot }) {
   const { page } = workbench;
+  // The panel that was hidden gives the focus back in its own time: keys until then are lost.
+  await proposed(workbench).locator(".monaco-editor.focused, .monaco-editor textarea:focus, .native-edit-context:focus").first().waitFor({ state: "attached" });
   await page.keyboard.press("Control+Home");
+  await page.locator(".statusbar-item", { hasText: "Ln 1, Col 1" }).first().waitFor();
   await page.keyboard.press("End");
   await page.keyboard.type(`\n\n${EDIT}\n`);
   await proposed(workbench).locator(".view-lines", { hasText: EDIT }).waitFor();
