@@ -19,3 +19,8 @@ RULE = "Releases are cut by Mara, never on Mondays, after the tests."
 )
 def test_another_value_or_a_negation_says_something_else(other: str, is_said: bool) -> None:
     assert Likeness(RULE).is_said_by(other) is is_said
+
+
+def test_only_the_same_words_are_the_same() -> None:
+    assert Likeness(RULE).is_same(f"- {RULE.upper()}")
+    assert not Likeness(RULE).is_same(RULE.replace("Mara", "Lena"))

@@ -233,4 +233,8 @@ def _fingerprint(session: Session) -> str:
 def _day_of(item: ContextItem) -> str:
     if item.at_ms is None:
         return ""
-    return f"{datetime.fromtimestamp(item.at_ms / 1000):%Y-%m-%d}"
+    try:
+        return f"{datetime.fromtimestamp(item.at_ms / 1000):%Y-%m-%d}"
+    except (ValueError, OverflowError, OSError):
+        # What a session notes may be no time at all.
+        return ""

@@ -14,6 +14,7 @@ from ullage.core.dream.propose import Statement
 from ullage.core.dream.review import list_rejected, list_superseded
 from ullage.core.memory.chunks import chunk_digest, read_chunks
 from ullage.core.memory.inbox import read_items
+from ullage.core.memory.log_text import MAX_POINT_CHARS
 from ullage.core.memory.origin import KnownOrigins, Origin, digest_line
 from ullage.core.memory.quoted import cite_lines, quote_memory
 from ullage.core.text.prose import remove_list_mark
@@ -64,7 +65,8 @@ def list_statements(
         }
         for number, line in enumerate(log.text.split("\n"), 1):
             text = remove_list_mark(line.strip())
-            if text != line.strip() and not line.startswith("#"):
+            is_point = text != line.strip() and not line.startswith("#")
+            if is_point and len(text) <= MAX_POINT_CHARS:
                 yield Statement(
                     text=quote_memory(text, secrets),
                     origin=known.lines.get(digest_line(line), "unknown"),

@@ -170,7 +170,9 @@ def _accept(
             replaced.append(old)
         superseded = _add_superseded(superseded, old, text, day)
     alike = Likeness(text)
-    is_known = any(alike.is_said_by(each) for each in page.split("\n") if each.strip())
+    # A person's own words may correct what is nearly the same: then both stand.
+    says = alike.is_said_by if decision.text is None else alike.is_same
+    is_known = any(says(each) for each in page.split("\n") if each.strip())
     if not is_known:
         page = add_line(page, line.section, text)
     # Its own words would come again, as the logs have them still.

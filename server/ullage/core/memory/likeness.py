@@ -35,6 +35,10 @@ class Likeness:
         negations, values = _list_values(other)
         return negations == self._negations and (is_part or values == self._values)
 
+    def is_same(self, other: str) -> bool:
+        """Tell whether another text is this one, however it is marked, spaced or capitalized."""
+        return normalize_line(other) == self._text
+
     def _is_near(self, other: str) -> bool:
         n_less, n_more = sorted((len(self._text), len(other)))
         if n_less < ALIKE * n_more:

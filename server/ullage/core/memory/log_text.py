@@ -48,8 +48,6 @@ _MIN_DONE_PRIORITY = 200.0
 _FILES_A_POINT = 8
 _MAX_PICKED_CHARS = 300
 _LABEL = re.compile(r"\A(?:Completed|Remaining|Changed|Failing): ")
-_ANSWERED = re.compile(r" \((?:against|in reply to): .*\)\Z")
-"""What a person's words answered, as a decision has it behind them."""
 _FAILED = "Failing: "
 _REMAINING = re.compile(r"remaining\b", re.IGNORECASE)
 
@@ -78,7 +76,7 @@ def tell_origins(points: Iterable[LogPoint], items: Sequence[ContextItem]) -> tu
     def tell(point: LogPoint) -> Origin:
         if point.text.startswith(_FAILED):
             return "tool"
-        words = normalize_line(_ANSWERED.sub("", _LABEL.sub("", point.text)))
+        words = normalize_line(_LABEL.sub("", point.text))
         return "user" if words in typed else "agent"
 
     return tuple(msgspec.structs.replace(point, origin=tell(point)) for point in points)
