@@ -1,6 +1,6 @@
 """Review of the inbox: what a person decides of its items is planned, shown, applied, undone.
 
-Deciding is a person's: `by_person` is said by the edges that know that there is one.
+Deciding is a person's: the edges call this where they know that there is one.
 """
 
 from collections.abc import Iterable, Sequence

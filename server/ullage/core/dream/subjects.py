@@ -20,7 +20,7 @@ VALUED_RATIO = 0.17
 """What a value of one sort adds to the ratio. As the next, by the pairs of the made-up logs."""
 MIN_RATIO = 0.3
 """Of the rarity of the shorter statement's words, that which is shared. Chosen on the pairs of the
-made-up logs (`benchmarks/memory/contradictions.py`)."""
+made-up logs of `tests/samples`."""
 _WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
 _COUNTED = re.compile(
     r"\b(?P<value>\d[\d.,]{0,20}|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty"
