@@ -104,6 +104,10 @@ def test_a_statement_that_goes_on_says_so_itself(text: str, is_standing: bool) -
     assert (judged is not None and judged.is_standing) == is_standing
 
 
-def test_hostile_texts_are_judged_in_time_that_their_length_allows() -> None:
-    for text in ("always " * 20_000, "don't " + "a" * 100_000, "`" * 50_000, "i want " * 20_000):
-        judge(text, is_agents=False)
+@pytest.mark.parametrize(
+    "piece",
+    ["always ", "don't ", "a", "`", "i want ", ",", "our,", "，我", "(-", "a/", "http://a/"],
+)
+def test_a_long_text_is_read_once(piece: str) -> None:
+    # A search that went to the end from each comma or slash would take minutes.
+    judge(f"it is told {piece * (100_000 // len(piece))}", is_agents=False)

@@ -31,12 +31,13 @@ MIN_CHARS = 12
 MAX_CHARS = 300
 """Of a learning; chosen. A shorter text is a reply."""
 _OWN_FACT = re.compile(
-    r"(?:\A|[,;:(—–、，；：。]|\s-\s)[\s\"'*•-]*"
-    rf"(?:(?:{_join(list_entries('lead_ins'))})\W+){{0,3}}"
-    rf"(?:(?=\S+(?:\s+[^\s,;:]+){{2}})(?:{_join(list_entries('own_facts'))})\b"
+    r"(?:\A|[,;:(—–、，；：。]|\s-\s)[\s\"'*•-]{0,20}"
+    rf"(?:(?:{_join(list_entries('lead_ins'))})\W{{1,20}}){{0,3}}"
+    rf"(?:(?=\S{{1,100}}(?:\s{{1,20}}[^\s,;:]+){{2}})(?:{_join(list_entries('own_facts'))})\b"
     rf"|{_join(list_entries('own_facts', has_spaces=False))})"
 )
-"""How a clause begins that tells of the user or the project."""
+"""How a clause begins that tells of the user or the project. Nothing is looked for without a bound: a
+text without blanks may begin a clause at each of its commas."""
 _PATH = (
     r"(?<![\w@])(?:https?://\S|[~.]{0,2}/?[\w.-]{1,100}/[\w.@-]|/[\w.-]{2}"
     r"|[\w-]{2,60}\.[a-z]{2,5}\b)"
@@ -45,7 +46,7 @@ _PATH = (
 _WHERE = _join(list_entries("locations", has_spaces=False))
 _PLACE = re.compile(
     rf"\b(?:{_join(list_entries('locations'))})\W+(?:\w+\W+){{0,3}}?{_PATH}"
-    rf"|{_PATH}\S*\s?\w{{0,8}}(?:{_WHERE})|(?:{_WHERE})\W*{_PATH}"
+    rf"|{_PATH}\S{{0,200}}\s?\w{{0,8}}(?:{_WHERE})|(?:{_WHERE})\W*{_PATH}"
 )
 """How a sentence tells where something is."""
 
