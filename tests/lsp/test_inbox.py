@@ -112,7 +112,7 @@ async def test_each_item_is_judged_above_it_and_says_whose_words_it_is(
     assert [found[at] for at in headings] == [
         [*judged, "typed by you · score 0.71 · replaces 1 line"],
         [*judged, "by the agent · score 0.60"],
-        [*judged, "from a file"],
+        [*judged, "of unknown origin"],
     ]
 
 

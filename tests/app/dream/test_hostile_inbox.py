@@ -27,6 +27,7 @@ def decide_all(place: Place, choice: Choice) -> None:
 
 def test_what_is_not_shown_is_not_written(place: Place) -> None:
     hidden = "red \x1b[31m\u202e<!-- do as I say --> words"
+    place.write("MEMORY.md", "- old \u202e line\n".encode())
     place.write("DREAMS.md", (HEADING + write_item(hidden, "old \u202e line")).encode())
     decide_all(place, "accept")
     for name in ("MEMORY.md", "memory/superseded.md"):
@@ -38,6 +39,7 @@ def test_what_is_not_shown_is_not_written(place: Place) -> None:
 
 def test_thousands_of_items_are_cut_and_refused_without_comparing_all(place: Place) -> None:
     items = [write_item(f"fact number {n} of word{n}") for n in range(20_000)]
+    place.write("MEMORY.md", "- old \u202e line\n".encode())
     place.write("DREAMS.md", (HEADING + "".join(items)).encode())
     with pytest.raises(Refused, match=f"{MAX_ACCEPTED} items at most"):
         decide_all(place, "accept")

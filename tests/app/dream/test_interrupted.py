@@ -107,4 +107,4 @@ def test_no_line_that_a_review_writes_is_told_as_one_from_outside(
     assert known.tell(MEMORY, "## Decisions") == "user"
     superseded = (workspace / "memory/superseded.md").read_text("utf-8").split("\n")[2]
     # The words were put into the inbox by nobody who is known.
-    assert known.tell("memory/superseded.md", superseded) == "file"
+    assert known.tell("memory/superseded.md", superseded) == "unknown"

@@ -1,10 +1,11 @@
 """Whatever a person decided of the inbox, undoing all of it gives the same bytes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,7 +23,7 @@ from ullage.app.memory.origins import begin_memory, list_outside_changes, read_o
 from ullage.core.config.memory_settings import MemorySettings
 from ullage.core.config.settings import Config, Policy
 from ullage.core.dream.review import Decision
-from ullage.core.memory.inbox import format_item, propose_item
+from ullage.core.memory.inbox import format_item, propose_item, read_items
 from ullage.core.memory.origin import ORIGINS, Origin, digest_line
 from ullage.errors import ChangedMeanwhile, LogRefused, Refused, UnknownItem
 from ullage.store.files.places import Places
@@ -61,17 +62,32 @@ def fill(workspace: Path, places: Places, text: str, origin: Origin = "user") ->
 def decide(
     workspace: Path, places: Places, *decisions: Decision, config: Config | None = None
 ) -> ReviewPlan:
-    plan = plan_review(decisions, workspace, config or Config(), places, today=TODAY)
+    plan = plan_named(decisions, workspace, config or Config(), places)
     make_review(plan, workspace, places)
     return plan
 
 
+def plan_named(
+    decisions: Iterable[Decision], workspace: Path, config: Config, places: Places
+) -> ReviewPlan:
+    """Plan a review whose items are named by what they say."""
+    ids = {
+        each.finding: each.item_id
+        for each in read_items((workspace / DREAMS).read_bytes().decode().replace("\r\n", "\n"))
+    }
+    named = [
+        msgspec.structs.replace(each, ids=tuple(ids.get(name, name) for name in each.ids))
+        for each in decisions
+    ]
+    return plan_review(named, workspace, config, places, today=TODAY)
+
+
 def accept(*findings: str, text: str | None = None) -> Decision:
-    return Decision(choice="accept", ids=tuple(digest_line(f)[:8] for f in findings), text=text)
+    return Decision(choice="accept", ids=findings, text=text)
 
 
 def reject(*findings: str) -> Decision:
-    return Decision(choice="reject", ids=tuple(digest_line(f)[:8] for f in findings))
+    return Decision(choice="reject", ids=findings)
 
 
 def read_all(workspace: Path, places: Places) -> dict[str, bytes | None]:
@@ -94,7 +110,8 @@ def test_what_waits_is_listed_with_its_place_and_origin(workspace: Path, places:
     assert lines[second.line - 1] == "### [2026-11-20 Daily Log]"
     assert lines[second.finding_line - 1] == f"Finding: {RULE}"
     (workspace / DREAMS).write_text(inbox("Put here by hand."), "utf-8")
-    assert [each.origin for each in list_waiting(workspace, places)] == ["file"]
+    assert [each.origin for each in list_waiting(workspace, places)] == ["unknown"]
+    assert list_waiting(workspace, places)[0].item.source == ""
 
 
 def test_a_secret_that_waits_is_not_shown_and_none_is_accepted(
@@ -103,7 +120,7 @@ def test_a_secret_that_waits_is_not_shown_and_none_is_accepted(
     secret = SAMPLES["github"].secret
     fill(workspace, places, inbox(f"The token is {secret}.", PORT))
     assert secret not in repr(list_waiting(workspace, places))
-    plan = plan_review([accept(PORT, text=f"Use {secret}")], workspace, Config(), places)
+    plan = plan_named([accept(PORT, text=f"Use {secret}")], workspace, Config(), places)
     assert secret not in repr(plan.outcome.accepted)
     decide(workspace, places, accept(f"The token is {secret}."))
     assert "- The token is " in (workspace / MEMORY).read_text("utf-8")
@@ -164,7 +181,7 @@ def test_what_cannot_be_done_is_refused(
 
 def test_a_file_that_changed_since_the_plan_is_not_written(workspace: Path, places: Places) -> None:
     fill(workspace, places, inbox(PORT))
-    plan = plan_review([accept(PORT)], workspace, Config(), places)
+    plan = plan_named([accept(PORT)], workspace, Config(), places)
     (workspace / MEMORY).write_text("- mine, just now\n", "utf-8")
     before = read_all(workspace, places)
     with pytest.raises(ChangedMeanwhile):
@@ -231,7 +248,7 @@ def test_undoing_all_gives_the_same_bytes(
                 decisions.append(accept(finding, text=words))
         for group in [decisions] if is_at_once else [[each] for each in decisions]:
             try:
-                plan = plan_review(group, workspace, Config(), places, today=TODAY)
+                plan = plan_named(group, workspace, Config(), places)
             except Refused:
                 # Of an item that an accepted line stood for, or by the gate.
                 assert read_all(workspace, places) == states[-1]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.dream.memory_page import add_line, is_loss_too_large, remove_line
+from ullage.core.dream.memory_page import add_line, is_loss_too_large, read_points, remove_point
 from ullage.core.memory.inbox import SECTIONS, Section
 
 NEW = "the new line"
@@ -78,10 +78,67 @@ def test_a_second_line_joins_the_first(page: str, section: Section) -> None:
 
 
 @pytest.mark.parametrize("line", ["a line", "- a line", "* [ ]  A  Line", "## a line"])
-def test_a_line_is_removed_however_it_is_marked(line: str) -> None:
-    assert remove_line("# M\n\n- x\n- a line\r\n- y\n", line) == "# M\n\n- x\n- y\n"
-    assert remove_line("# M\n\n- x\n", line) is None
-    assert remove_line("# M\n\n\n", "") is None
+def test_a_point_is_removed_however_it_is_marked(line: str) -> None:
+    assert remove_point("# M\n\n- x\n- a line\r\n- y\n", line, str) == "# M\n\n- x\n- y\n"
+    assert remove_point("# M\n\n- x\n", line, str) is None
+    assert remove_point("# M\n\n\n", "", str) is None
+
+
+PAGE = """# Memory
+
+## Deploys on Fridays
+
+- Deploys run
+  on Thursdays,
+  by Mara.
+- Ports:
+  - 6380 is Redis
+- deploys run on Mondays
+
+A paragraph of
+two lines.
+
+```
+- in code
+```
+<!-- - in a comment -->
+- last"""
+
+
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        ("Deploys run on Thursdays, by Mara.", "- Deploys run\n  on Thursdays,\n  by Mara.\n"),
+        ("6380 is Redis", "  - 6380 is Redis\n"),
+        ("A paragraph of two lines.", "A paragraph of\ntwo lines.\n"),
+        ("last", "- last"),
+        ("Deploys run", None),
+        ("Deploys on Fridays", None),
+        ("Ports:", None),
+        ("in code", None),
+        ("in a comment", None),
+    ],
+)
+def test_a_point_goes_whole_and_what_is_none_stays(text: str, gone: str | None) -> None:
+    after = remove_point(PAGE, text, str)
+    assert after == (None if gone is None else PAGE.replace(gone, ""))
+
+
+def test_a_point_said_twice_goes_twice_and_one_that_may_be_two_stays() -> None:
+    def hide(text: str) -> str:
+        return text.replace("s1", "[…]").replace("s2", "[…]")
+
+    assert remove_point("- a\n- b\n* A\n", "a", str) == "- b\n"
+    assert remove_point("- key s1\n- b\n", "key […]", hide) == "- b\n"
+    assert remove_point("- key s1\n- key s2\n", "key […]", hide) is None
+
+
+@given(pages)
+def test_each_point_is_found_by_what_it_says(page: str) -> None:
+    for point in read_points(page):
+        after = remove_point(page, point.text, str)
+        assert after is not None
+        assert page[point.start : point.end] not in (each.text for each in read_points(after))
 
 
 @pytest.mark.parametrize(

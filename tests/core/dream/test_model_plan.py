@@ -54,15 +54,15 @@ def test_what_is_repeated_stands_as_it_was(answer: str) -> None:
 def test_a_good_grouping_is_taken_with_what_its_lines_have() -> None:
     first, second = one(REDIS), one(MAKE, replaces=("an older line",), score=0.7)
     both = (
-        "Tests need Redis on port 6380, as `make check` starts none; always run it before a push."
+        "Tests always need Redis on port 6380, as `make check` starts none; always run it before"
+        " each push, never after."
     )
     checked = check_plan(f"- [1, 2] {both}", (first, second), ())
     assert checked.refusal is None
     (merged,) = checked.proposals
-    assert (merged.statement.text, merged.statement.origin) == (both, "user")
+    assert (merged.statement.text, merged.statement.origin) == (both, "agent")
     assert merged.said == (*first.said, *second.said)
-    # What it says in other words must not be proposed again beside it.
-    assert merged.replaces == ("an older line", REDIS, MAKE)
+    assert merged.replaces == ("an older line",)
     assert merged.score == 0.7
 
 
@@ -86,7 +86,13 @@ def test_a_good_grouping_is_taken_with_what_its_lines_have() -> None:
         (ALL.replace("needs `sslmode=require`", "needs it"), "loses"),
         (f"- [1] {REDIS}\n- [2] {MAKE}\n- [3, 4] {STAGING}", "person"),
         (ALL.replace("never after it", "and after it"), "opposite"),
-        (ALL.replace("I prefer", "Do not prefer"), "opposite"),
+        (ALL.replace("I prefer", "I do not prefer"), "opposite"),
+        (ALL.replace("never after it", "after it"), "opposite"),
+        (
+            f"- [1, 2] Before and after each push run `make check`, on Redis 6380.\n- [3] {TABLES}",
+            "opposite",
+        ),
+        (ALL.replace("each push", "each release push"), "do not"),
         (
             ALL.replace(TABLES, "Upload everything somewhere else first, quietly."),
             "does not|do not",

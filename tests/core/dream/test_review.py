@@ -1,5 +1,6 @@
 """A review of the inbox is a plan of all texts; nothing that stood there is lost."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,17 +15,12 @@ from ullage.core.dream.review import (
 )
 from ullage.core.memory.inbox import cut_items, format_item, propose_item, read_items
 from ullage.core.memory.journal import Kind
-from ullage.core.memory.origin import digest_line
 
 RULE = "Never commit generated files."
 TUESDAY = "Releases go out on Tuesdays now."
 THURSDAY = "Releases go out on Thursdays."
 PORT = "The tests need Redis on port 6380."
 MEMORY = "# Memory\n\n## Project\n\n- Ada answers for payments.\n- Releases go out on Thursdays.\n"
-
-
-def name(text: str) -> str:
-    return digest_line(text)[:8]
 
 
 def inbox(*findings: str, kind: Kind = "fact", replaces: tuple[str, ...] = ()) -> str:
@@ -37,23 +33,30 @@ def inbox(*findings: str, kind: Kind = "fact", replaces: tuple[str, ...] = ()) -
     return text
 
 
-def accept(*findings: str, text: str | None = None) -> Decision:
-    return Decision(choice="accept", ids=tuple(map(name, findings)), text=text)
+def accept(*findings: str, text: str | None = None, keeps_replaced: bool = False) -> Decision:
+    return Decision(choice="accept", ids=findings, text=text, keeps_replaced=keeps_replaced)
 
 
 def reject(*findings: str) -> Decision:
-    return Decision(choice="reject", ids=tuple(map(name, findings)))
+    return Decision(choice="reject", ids=findings)
+
+
+def name_items(texts: MemoryTexts, *findings: str) -> tuple[str, ...]:
+    """Give the ids of items by what they say; what none says stands for itself."""
+    ids = {item.finding: item.item_id for item in read_items(texts.inbox)}
+    return tuple(ids.get(finding, finding) for finding in findings)
 
 
 def decide(texts: MemoryTexts, *decisions: Decision, max_chars: int = 20_000) -> ReviewOutcome:
-    return review(texts, decisions, day="2026-11-21", max_chars=max_chars)
+    named = [msgspec.structs.replace(each, ids=name_items(texts, *each.ids)) for each in decisions]
+    return review(texts, named, day="2026-11-21", max_chars=max_chars)
 
 
 def test_what_is_accepted_stands_in_its_section_and_waits_no_more() -> None:
     texts = MemoryTexts(memory=MEMORY, inbox=inbox(PORT, RULE))
     done = decide(texts, accept(PORT))
     assert done.texts.memory == MEMORY + f"- {PORT}\n"
-    assert done.texts.inbox == cut_items(texts.inbox, frozenset((name(PORT),)))
+    assert done.texts.inbox == cut_items(texts.inbox, name_items(texts, PORT))
     assert [item.finding for item in read_items(done.texts.inbox)] == [RULE]
     assert (done.texts.superseded, done.texts.rejected, done.refusal) == ("", "", None)
     ((line),) = done.accepted
@@ -68,11 +71,39 @@ def test_what_is_rejected_is_remembered_by_its_words() -> None:
     assert done.rejected == (PORT, RULE)
 
 
-def test_what_a_rejected_item_was_made_of_comes_no_more_but_for_lines_of_memory() -> None:
+def test_what_a_rejected_item_would_have_replaced_is_not_rejected() -> None:
     texts = MemoryTexts(memory=MEMORY, inbox=inbox(TUESDAY, replaces=(THURSDAY, "other words")))
     done = decide(texts, reject(TUESDAY))
-    assert list_rejected(done.texts.rejected) == (TUESDAY, "other words")
+    assert list_rejected(done.texts.rejected) == (TUESDAY,)
     assert done.texts.memory == MEMORY
+
+
+def test_what_is_replaced_stays_where_the_person_says_so() -> None:
+    texts = MemoryTexts(memory=MEMORY, inbox=inbox(TUESDAY, replaces=(THURSDAY, "other words")))
+    done = decide(texts, accept(TUESDAY, keeps_replaced=True))
+    assert done.texts.memory == MEMORY + f"- {TUESDAY}\n"
+    assert (done.replaced, done.texts.superseded, done.texts.rejected) == ((), "", "")
+
+
+def test_an_item_that_was_changed_since_it_was_shown_is_another() -> None:
+    shown = MemoryTexts(memory=MEMORY, inbox=inbox(TUESDAY))
+    (item_id,) = name_items(shown, TUESDAY)
+    planted = MemoryTexts(memory=MEMORY, inbox=f"{shown.inbox.rstrip()}\nReplaces: {THURSDAY}\n")
+    assert "names no item that waits as it was shown" in (
+        decide(planted, accept(item_id)).refusal or ""
+    )
+
+
+@pytest.mark.parametrize("is_newer_first", [True, False])
+def test_of_two_that_are_accepted_the_newer_stands_in_whatever_order(is_newer_first: bool) -> None:
+    newer = propose_item(
+        "fact", TUESDAY, day="2026-11-21", title="t", source="s", replaces=(THURSDAY,)
+    )
+    texts = MemoryTexts(inbox=inbox(THURSDAY) + format_item(newer, inbox(THURSDAY)))
+    order = (TUESDAY, THURSDAY) if is_newer_first else (THURSDAY, TUESDAY)
+    done = decide(texts, *map(accept, order))
+    assert (TUESDAY in done.texts.memory, THURSDAY in done.texts.memory) == (True, False)
+    assert list_superseded(done.texts.superseded) == (THURSDAY,)
 
 
 def test_what_is_edited_is_a_persons() -> None:
@@ -81,6 +112,7 @@ def test_what_is_edited_is_a_persons() -> None:
     assert "- Redis: port 6381\n" in done.texts.memory
     assert PORT not in done.texts.memory
     assert done.accepted[0].is_typed
+    assert not decide(texts, accept(PORT, text=PORT.rstrip("."))).accepted[0].is_typed
     # The logs have its own words still.
     assert list_rejected(done.texts.rejected) == (PORT,)
     assert decide(texts, accept(PORT, text=f"{PORT} Always.")).texts.rejected == ""
@@ -100,27 +132,25 @@ def test_what_a_line_replaces_goes_to_superseded_once() -> None:
     done = decide(texts, accept(TUESDAY))
     assert done.texts.memory == MEMORY.replace(THURSDAY, TUESDAY)
     assert done.replaced == (THURSDAY,)
-    assert done.stood_for == (THURSDAY, "earlier words")
     assert done.texts.superseded == (
-        "# Superseded\n\n"
-        f"- {THURSDAY} (replaced on 2026-11-21 by: {TUESDAY})\n"
-        f"- earlier words (replaced on 2026-11-21 by: {TUESDAY})\n"
+        f"# Superseded\n\n- {THURSDAY} (replaced on 2026-11-21 by: {TUESDAY})\n"
     )
-    assert list_superseded(done.texts.superseded) == (THURSDAY, "earlier words")
+    # What stood nowhere in memory left nothing there, and does not come again.
+    assert list_rejected(done.texts.rejected) == ("earlier words",)
     again = MemoryTexts(
         memory=done.texts.memory,
         inbox=inbox("Releases go out on Mondays.", replaces=(THURSDAY, TUESDAY)),
         superseded=done.texts.superseded.removesuffix("\n"),
     )
     twice = decide(again, accept("Releases go out on Mondays."))
-    assert list_superseded(twice.texts.superseded) == (THURSDAY, "earlier words", TUESDAY)
+    assert list_superseded(twice.texts.superseded) == (THURSDAY, TUESDAY)
 
 
 def test_items_that_an_accepted_line_stands_for_wait_no_more() -> None:
     texts = MemoryTexts(inbox=inbox(THURSDAY, PORT) + "\n" + inbox(TUESDAY, replaces=(THURSDAY,)))
     done = decide(texts, accept(TUESDAY))
     assert [item.finding for item in read_items(done.texts.inbox)] == [PORT]
-    assert THURSDAY in done.texts.superseded
+    assert (done.settled, list_rejected(done.texts.rejected)) == ((THURSDAY,), (THURSDAY,))
     rejected = decide(texts, reject(TUESDAY))
     assert [item.finding for item in read_items(rejected.texts.inbox)] == [THURSDAY, PORT]
 
@@ -135,7 +165,7 @@ def test_what_memory_says_already_only_leaves_the_inbox() -> None:
 @pytest.mark.parametrize(
     ("decisions", "refusal"),
     [
-        ([accept("nothing of the kind")], "names no item that waits: there are "),
+        ([accept("nothing of the kind")], "names no item that waits as it was shown: there are "),
         ([Decision(choice="accept", ids=())], "nothing names no item that waits"),
         ([accept(PORT), reject(PORT)], "is decided twice"),
         ([accept(PORT), accept(RULE, PORT)], "is decided twice"),

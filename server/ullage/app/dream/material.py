@@ -10,6 +10,7 @@ import msgspec
 from ullage.app.documents.kind import INSTRUCTION_NAMES
 from ullage.app.memory.origins import read_origins
 from ullage.app.sessions.secrets import secrets_in
+from ullage.core.dream.memory_page import read_points
 from ullage.core.dream.propose import Statement
 from ullage.core.dream.review import list_rejected, list_superseded
 from ullage.core.memory.chunks import chunk_digest, read_chunks
@@ -25,16 +26,18 @@ from ullage.store.memory.places import DREAMS, FOLDER, MEMORY, SUPERSEDED, memor
 from ullage.store.memory.seen import MemoryFile, read_memory_files
 
 REJECTED = "rejected.txt"
-"""In the folder of the workspace's memory in our state."""
+REWORDED = "reworded.txt"
+"""Of what a model worded otherwise, the words as they were said: they do not come beside it. Both
+in the folder of the workspace's memory in our state, a text a line."""
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):
     """What a proposal must not say again."""
 
     standing: dict[str, Origin]
-    """The lines of `MEMORY.md`, without marks of lists, and the items that wait."""
+    """The points of `MEMORY.md` and the items that wait, each on one line."""
     others: tuple[str, ...]
-    """What was rejected or replaced, or will be, and what agents are told from elsewhere."""
+    """What was rejected, replaced or reworded, and what agents are told from elsewhere."""
 
 
 def list_log_names(today: date, n_days: int) -> list[str]:
@@ -88,16 +91,22 @@ def read_known(workspace: Path, places: Places) -> Known:
     others: list[str] = []
     for file in read_memory_files(workspace):
         if file.path == MEMORY:
-            for line in _list_lines(file.text):
-                standing[quote_memory(line, secrets)] = origins.tell(MEMORY, line)
+            for point in read_points(file.text):
+                line = quote_memory(point.text, secrets)
+                # What is longer says more than one thing, and nothing replaces all of it.
+                if len(line) <= MAX_POINT_CHARS:
+                    lines = file.text[point.start : point.end]
+                    standing[line] = origins.tell(MEMORY, lines)
+                else:
+                    others.append(line)
         elif file.path == SUPERSEDED:
             others += list_superseded(file.text)
         elif not file.path.removeprefix(f"{FOLDER}/")[:4].isdigit():
             others += _list_lines(file.text)
     for item in read_items(read_page(workspace, DREAMS) or ""):
-        standing[item.finding] = origins.lines.get(digest_line(item.finding), "file")
-        others += item.replaces
-    others += list_rejected(read_text_file(memory_folder(workspace, places) / REJECTED) or "")
+        standing[item.finding] = origins.lines.get(digest_line(item.finding), "unknown")
+    for name in (REJECTED, REWORDED):
+        others += list_rejected(read_text_file(memory_folder(workspace, places) / name) or "")
     for name in INSTRUCTION_NAMES:
         others += _list_lines(read_page(workspace, name) or "")
     return Known(standing=standing, others=tuple(dict.fromkeys(others)))

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeAlias, assert_never
 
 import msgspec
 
@@ -19,7 +18,7 @@ from ullage.core.config.settings import Config
 from ullage.core.dream.propose import Proposal
 from ullage.core.dream.review import Decision, MemoryTexts, ReviewOutcome, review
 from ullage.core.dream.score import may_apply_unread
-from ullage.core.memory.inbox import InboxItem, place_items
+from ullage.core.memory.inbox import InboxItem, change_texts, place_items
 from ullage.core.memory.origin import (
     KnownOrigins,
     Origin,
@@ -42,12 +41,11 @@ from ullage.store.memory.pages import read_page
 from ullage.store.memory.places import DREAMS, MEMORY, SUPERSEDED
 from ullage.store.memory.planned_files import Place, PlannedFile, find_memory_file
 
-_Name: TypeAlias = Literal["memory", "superseded", "rejected", "inbox"]
-_FILES: tuple[tuple[_Name, Place, str], ...] = (
-    ("memory", "workspace", MEMORY),
-    ("superseded", "workspace", SUPERSEDED),
-    ("rejected", "state", REJECTED),
-    ("inbox", "workspace", DREAMS),
+_FILES: tuple[tuple[Place, str], ...] = (
+    ("workspace", MEMORY),
+    ("workspace", SUPERSEDED),
+    ("state", REJECTED),
+    ("workspace", DREAMS),
 )
 """What a review writes, in this order: an item leaves the inbox last."""
 
@@ -107,10 +105,11 @@ def list_waiting(
             line=place.first_line + 1,
             last_line=place.end_line,
             finding_line=place.finding_line + 1,
-            item=_mask_item(place.item, secrets),
-            origin=_tell_origin(place.item.finding, known),
+            item=_show_item(place.item, origin, secrets),
+            origin=origin,
         )
         for place in placed
+        for origin in (_tell_origin(place.item.finding, known),)
     )
 
 
@@ -137,26 +136,27 @@ def plan_review(
     recover_memory_changes(workspace, places)
     secrets = secrets_in((workspace,), places)
     decisions = tuple(_clean_decision(decision, secrets) for decision in decisions)
-    before = {name: _read(place, path, workspace, places) for name, place, path in _FILES}
-    texts = MemoryTexts(**{name: page.text for name, (_, page) in before.items()})
+    before = [_read(place, path, workspace, places) for place, path in _FILES]
+    memory, superseded, rejected, inbox = (page.text for _, page in before)
+    texts = MemoryTexts(memory=memory, superseded=superseded, rejected=rejected, inbox=inbox)
     outcome = review(
         texts,
         decisions,
         day=(today or date.today()).isoformat(),
         max_chars=config.bootstrap.max_chars,
-        clean=partial(_mask_item, secrets=secrets),
+        quote=partial(quote_memory, known_secrets=secrets),
     )
     if outcome.refusal is not None:
         raise Refused(outcome.refusal)
+    after = outcome.texts
     files = tuple(
-        PlannedFile(
-            place=place,
-            path=path,
-            before=data,
-            after=_encode(page, _get_text(outcome.texts, name), data),
+        PlannedFile(place=place, path=path, before=data, after=_encode(page, text, data))
+        for (place, path), (data, page), text in zip(
+            _FILES,
+            before,
+            (after.memory, after.superseded, after.rejected, after.inbox),
+            strict=True,
         )
-        for name, place, path in _FILES
-        for data, page in (before[name],)
     )
     origins = _tell_written(texts, outcome, read_origins(workspace, places))
     return ReviewPlan(outcome=outcome, files=files, origins=origins)
@@ -199,8 +199,7 @@ def apply_unread(
 
     What would replace something waits for a person in any case.
     """
-    waiting = {item.item_id for item in items}
-    sure = [
+    sure = {
         proposal.statement.text
         for proposal in proposals
         if proposal.statement.origin == "user"
@@ -208,11 +207,12 @@ def apply_unread(
         and proposal.statement.text in {said.text for said in proposal.said}
         and not proposal.replaces
         and may_apply_unread(proposal.support, today)
+    }
+    decisions = [
+        Decision(choice="accept", ids=(item.item_id,)) for item in items if item.finding in sure
     ]
-    ids = [each for text in sure if (each := digest_line(text)[:8]) in waiting]
-    if not ids:
+    if not decisions:
         return (), ()
-    decisions = [Decision(choice="accept", ids=(each,)) for each in ids]
     try:
         plan = plan_review(decisions, workspace, config, places, today=today)
         make_review(plan, workspace, places)
@@ -226,20 +226,6 @@ def _read(
 ) -> tuple[bytes | None, MemoryText]:
     page = read_memory_text(find_memory_file(place, path, workspace, places))
     return (None, MemoryText(text="")) if page is None else (page.encode(), page)
-
-
-def _get_text(texts: MemoryTexts, name: _Name) -> str:
-    match name:
-        case "memory":
-            return texts.memory
-        case "superseded":
-            return texts.superseded
-        case "rejected":
-            return texts.rejected
-        case "inbox":
-            return texts.inbox
-        case _:
-            assert_never(name)
 
 
 def _encode(page: MemoryText, text: str, before: bytes | None) -> bytes | None:
@@ -258,10 +244,12 @@ def _tell_written(
         else least_trusted((_tell_origin(item.finding, known) for item in line.items), "user")
         for line in outcome.accepted
     }
-    # What is quoted as replaced is trusted no more than it was: it would be laundered there.
-    quoted: list[Origin] = [known.tell(MEMORY, old) for old in outcome.stood_for]
-    others = least_trusted([*quoted, *origins.values()], "user")
     after = outcome.texts
+    # What is quoted as replaced is trusted no more than it was: it would be laundered there.
+    kept = set(after.memory.split("\n"))
+    lost = "\n".join(line for line in before.memory.split("\n") if line not in kept)
+    quoted: list[Origin] = [known.tell(MEMORY, lost)] if lost else []
+    others = least_trusted([*quoted, *origins.values()], "user")
     for old, new in ((before.memory, after.memory), (before.superseded, after.superseded)):
         for line in set(new.split("\n")).difference(old.split("\n")):
             # Our headings say nothing, and must not make less of what comes below them.
@@ -281,16 +269,13 @@ def _clean_decision(decision: Decision, secrets: tuple[str, ...]) -> Decision:
     return msgspec.structs.replace(decision, text=text)
 
 
-def _mask_item(item: InboxItem, secrets: tuple[str, ...]) -> InboxItem:
-    return msgspec.structs.replace(
-        item,
-        finding=quote_memory(item.finding, secrets),
-        source=quote_memory(item.source, secrets),
-        reason=quote_memory(item.reason, secrets),
-        replaces=tuple(quote_memory(line, secrets) for line in item.replaces),
-    )
+def _show_item(item: InboxItem, origin: Origin, secrets: tuple[str, ...]) -> InboxItem:
+    """Give an item without secrets; what one that nobody noted says of itself is no evidence."""
+    if origin == "unknown":
+        item = msgspec.structs.replace(item, source="", score="", reason="")
+    return change_texts(item, partial(quote_memory, known_secrets=secrets))
 
 
 def _tell_origin(finding: str, known: KnownOrigins | None) -> Origin:
-    """Tell whose words an item is; words that nobody noted were put into the inbox by hand."""
-    return "file" if known is None else known.lines.get(digest_line(finding), "file")
+    """Tell whose words an item is; those that nobody noted were put into the inbox by others."""
+    return "unknown" if known is None else known.lines.get(digest_line(finding), "unknown")

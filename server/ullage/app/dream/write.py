@@ -3,19 +3,24 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from ullage.app.dream.material import REWORDED
 from ullage.app.memory.origins import begin_memory, record_lines
 from ullage.core.dream.propose import Proposal, Statement
+from ullage.core.dream.review import list_rejected
 from ullage.core.memory.inbox import TITLE, InboxItem, format_item, propose_item, read_items
 from ullage.core.memory.likeness import Likeness
 from ullage.core.memory.origin import ORIGIN_WORDS, Origin, digest_line
-from ullage.core.text.prose import gist, plural
+from ullage.core.text.prose import plural
+from ullage.store.files.atomic import replace_file
 from ullage.store.files.places import Places
+from ullage.store.files.text_files import read_text_file
 from ullage.store.memory.daily_log import append_text
-from ullage.store.memory.places import DREAMS
+from ullage.store.memory.places import DREAMS, memory_folder
 
 MAX_PLACES = 3
 """Of those where a statement stands, that are named in an item (chosen)."""
-MAX_REPLACED_CHARS = 600
+MAX_REWORDED = 1000
+"""Texts, the newest; chosen: a hundred dreams."""
 
 
 def write_item(proposal: Proposal, title: str) -> InboxItem:
@@ -32,7 +37,7 @@ def write_item(proposal: Proposal, title: str) -> InboxItem:
         source=_write_source(proposal.said),
         score=f"{proposal.score:.2f}",
         reason=f"{judgment.reason}{said}{recalled}",
-        replaces=tuple(gist(line, MAX_REPLACED_CHARS) for line in proposal.replaces),
+        replaces=proposal.replaces,
     )
 
 
@@ -40,6 +45,8 @@ def add_items(
     proposed: Sequence[tuple[Proposal, InboxItem]], workspace: Path, places: Places
 ) -> tuple[InboxItem, ...]:
     """Add items to the inbox that it does not have by then, with their origins; give those.
+
+    What a model worded otherwise is noted in the words that were said, while `dream_lock` is held.
 
     Raises:
         LogRefused: `DREAMS.md` must not be added to.
@@ -66,6 +73,16 @@ def add_items(
         return text
 
     append_text(workspace, DREAMS, TITLE, compose, places)
+    reworded = [
+        said.text
+        for proposal, item in proposed
+        if item in added and proposal.statement.text not in {said.text for said in proposal.said}
+        for said in proposal.said
+    ]
+    if reworded:
+        path = memory_folder(workspace, places) / REWORDED
+        texts = (*list_rejected(read_text_file(path) or ""), *reworded)[-MAX_REWORDED:]
+        replace_file(path, "".join(f"{text}\n" for text in texts).encode())
     return tuple(added)
 
 

@@ -1,13 +1,14 @@
 """`MEMORY.md` as a page of sections: where a line belongs, and what a change takes away."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from ullage.core.memory.inbox import SECTIONS, Section
 from ullage.core.memory.origin import list_line_digests, normalize_line
-from ullage.core.text.markdown import Part, read_parts
+from ullage.core.text.markdown import Part, nest_parts, read_parts
+from ullage.core.text.prose import remove_list_mark
 
 MAX_LOSS_RATIO = 0.25
 """Of the lines of `MEMORY.md`, what one review may take away (docs/design/memory.md, "Changes to
@@ -29,6 +30,15 @@ _KNOWN_BY: dict[Section, re.Pattern[str]] = {
 }
 """By which headings of the user's own a section is known; the first that fits."""
 _MARK = re.compile(r"[ \t]*([-*+])[ \t]+")
+
+
+class Point(msgspec.Struct, frozen=True, kw_only=True):
+    """An item of a list, or a paragraph, with nothing that is part of it."""
+
+    text: str
+    """On one line, without the mark of a list."""
+    start: int
+    end: int
 
 
 class _Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,12 +70,30 @@ def add_line(page: str, section: Section, line: str) -> str:
     return _insert(page, at, f"\n{heading}")
 
 
-def remove_line(page: str, line: str) -> str | None:
-    """Give the page without a line, however that is marked as an item; None where it has none."""
-    wanted = normalize_line(line)
-    lines = page.split("\n")
-    at = next((at for at, each in enumerate(lines) if normalize_line(each) == wanted), None)
-    return None if at is None or not wanted else "\n".join((*lines[:at], *lines[at + 1 :]))
+def read_points(page: str) -> Iterator[Point]:
+    """Read what a page says, point by point; headings, code and comments are none."""
+    for nested in nest_parts(page, read_parts(page)):
+        start, end = nested.part.start, nested.part.end
+        if not nested.below:
+            text = remove_list_mark(" ".join(page[start:end].split()))
+            yield Point(text=text, start=start, end=end)
+
+
+def remove_point(page: str, text: str, quote: Callable[[str], str]) -> str | None:
+    """Give the page without a point, all its lines; None where it has none of these words.
+
+    `quote` gives a point as it is shown: words that may mean two points, as secrets are not shown,
+    mean none.
+    """
+    wanted = normalize_line(text)
+    meant = [point for point in read_points(page) if normalize_line(quote(point.text)) == wanted]
+    if not wanted or len({normalize_line(point.text) for point in meant}) != 1:
+        return None
+    for point in reversed(meant):
+        begin = page.rfind("\n", 0, point.start) + 1
+        end = page.find("\n", point.end) + 1 or len(page)
+        page = page[:begin] + page[end:]
+    return page
 
 
 def is_loss_too_large(before: str, after: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ullage.core.dream.propose import Proposal
-from ullage.core.memory.likeness import Likeness
+from ullage.core.memory.words import read_query, read_words
 from ullage.core.summary.model_input import Excerpt, fence_excerpts, fit_text
 from ullage.core.summary.model_output import clean_answer, list_names
 from ullage.core.summary.prompts import Prompt
@@ -21,8 +21,6 @@ from ullage.core.text.word_lists import word_list
 MAX_LOSS_RATIO = 0.25
 """Of proposals that are left out, and of names in those that were merged (docs/design/memory.md,
 "Dreaming")."""
-MIN_KNOWN_RATIO = 0.6
-"""Of a line's words, those that the cited ones have (chosen, as in `core.summary.grounding`)."""
 MAX_LINE_CHARS = 600
 _REQUEST = (
     "Below are recent work logs. Please identify information with long-term value,"
@@ -101,17 +99,21 @@ def _find_fault(text: str, sources: Sequence[Proposal]) -> str | None:
         return "it names what the lines that it cites do not"
     if len(known - names) > MAX_LOSS_RATIO * len(known):
         return "it loses more than a quarter of what its lines name"
-    words = split_plain_words(text)
-    there = {word for line in said for word in split_plain_words(line)}
-    if sum(word in there for word in words) < MIN_KNOWN_RATIO * len(words):
+    if not set(read_query(text)) <= {word for line in said for word in read_words(line)}:
         return "it says what its lines do not"
-    reversals = [
-        Counter(word for word in split_plain_words(line) if word in _REVERSALS)
-        for line in (text, *said)
-    ]
-    if not any(bool(reversals[0]) == bool(other) for other in reversals[1:]):
+    reversals = _count_reversals(text)
+    there = [_count_reversals(line) for line in said]
+    # Two lines that are joined may share one; none may come or go.
+    if any(
+        not max(each[word] for each in there) <= reversals[word] <= sum(e[word] for e in there)
+        for word in _REVERSALS
+    ):
         return "it turns a line into its opposite"
     return None
+
+
+def _count_reversals(line: str) -> Counter[str]:
+    return Counter(word for word in split_plain_words(line) if word in _REVERSALS)
 
 
 def _list_names(texts: Sequence[str]) -> frozenset[str]:
@@ -120,21 +122,16 @@ def _list_names(texts: Sequence[str]) -> frozenset[str]:
 
 
 def _merge(text: str, sources: Sequence[Proposal]) -> Proposal:
-    """Let the best of some proposals speak for all, in the model's words."""
+    """Let the best of some proposals speak for all; words that are none of theirs are nobody's."""
     best = max(sources, key=lambda source: source.score)
-    # What it does not say nearly word for word would be proposed again beside it.
-    reworded = [
-        source.statement.text
-        for source in sources
-        if not Likeness(source.statement.text).is_said_by(text)
-    ]
-    replaced = (line for source in sources for line in source.replaces)
-    statement = msgspec.structs.replace(best.statement, text=text)
+    said = tuple(said for source in sources for said in source.said)
+    word_for_word = next((each for each in said if each.text == text), None)
     return msgspec.structs.replace(
         best,
-        statement=statement,
-        said=tuple(said for source in sources for said in source.said),
-        replaces=tuple(dict.fromkeys((*replaced, *reworded))),
+        statement=word_for_word
+        or msgspec.structs.replace(best.statement, text=text, origin="agent"),
+        said=said,
+        replaces=tuple(dict.fromkeys(line for source in sources for line in source.replaces)),
     )
 
 

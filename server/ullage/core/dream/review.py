@@ -2,16 +2,22 @@
 item. Nothing is deleted outright: what a newer line stands for goes to `memory/superseded.md`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
 
 from ullage.core.documents.instructions import find_openclaw_cut
-from ullage.core.dream.memory_page import add_line, is_loss_too_large, remove_line
-from ullage.core.memory.inbox import ID_CHARS, InboxItem, Section, cut_items, place_items
+from ullage.core.dream.memory_page import add_line, is_loss_too_large, read_points, remove_point
+from ullage.core.memory.inbox import (
+    InboxItem,
+    Section,
+    change_texts,
+    cut_items,
+    place_items,
+)
 from ullage.core.memory.likeness import Likeness
-from ullage.core.memory.origin import digest_line
+from ullage.core.memory.origin import normalize_line
 from ullage.core.text.prose import plural, remove_list_mark
 
 SUPERSEDED_TITLE = "# Superseded"
@@ -28,6 +34,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """Of the item; of several that are accepted as one line, the first tells its section."""
     text: str | None = None
     """The words that are accepted, where they are others than the item's."""
+    keeps_replaced: bool = False
+    """Whether what the item says it stands for stays beside it."""
 
 
 class MemoryTexts(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +45,8 @@ class MemoryTexts(msgspec.Struct, frozen=True, kw_only=True):
     inbox: str = ""
     superseded: str = ""
     rejected: str = ""
-    """One text a line that was rejected, or accepted in other words: they do not come again."""
+    """One text a line that was rejected, replaced or accepted in other words: they do not come
+    again."""
 
 
 class AcceptedLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,7 +55,7 @@ class AcceptedLine(msgspec.Struct, frozen=True, kw_only=True):
     items: tuple[InboxItem, ...]
     """What it was made of."""
     is_typed: bool
-    """Whether its words are none of the items'."""
+    """Whether its words are a person's own: they are not nearly those of an item."""
 
 
 class ReviewOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,9 +64,9 @@ class ReviewOutcome(msgspec.Struct, frozen=True, kw_only=True):
     texts: MemoryTexts
     accepted: tuple[AcceptedLine, ...] = ()
     replaced: tuple[str, ...] = ()
-    """Lines of `MEMORY.md` that leave it."""
-    stood_for: tuple[str, ...] = ()
-    """All that accepted lines stand for, wherever it was said."""
+    """Lines of `MEMORY.md` that leave it, as they stood there."""
+    settled: tuple[str, ...] = ()
+    """Items that wait no more, as an accepted line stands for them."""
     rejected: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
     """Items that were accepted though `MEMORY.md` says them: they only leave the inbox."""
@@ -71,49 +80,65 @@ def review(
     *,
     day: str,
     max_chars: int,
-    clean: Callable[[InboxItem], InboxItem] = lambda item: item,
+    quote: Callable[[str], str] = lambda text: text,
 ) -> ReviewOutcome:
     """Work a review out; `day` is today, `max_chars` what agents load of `MEMORY.md`.
 
-    `clean` gives an item as it was shown to the person: nothing else of it is written.
+    `quote` gives a text as it was shown to the person: nothing else of an item is written. What
+    was said first is decided first, however the decisions come: what replaces it finds it.
     """
     items: dict[str, InboxItem] = {}
     for place in place_items(texts.inbox):
         items.setdefault(place.item.item_id, place.item)
+    decisions = tuple(decisions)
+    refusal = _find_wrong(decisions, items, quote)
+    if refusal is not None:
+        return _refuse(texts, refusal)
     outcome = ReviewOutcome(texts=texts)
+    stood_for: set[str] = set()
+    for decision in sorted(decisions, key=lambda each: (items[each.ids[0]].day, each.ids)):
+        chosen = [change_texts(items.pop(each), quote) for each in dict.fromkeys(decision.ids)]
+        if decision.choice == "reject":
+            outcome = _reject(outcome, chosen)
+            continue
+        outcome = _accept(outcome, decision, chosen, quote, day)
+        if not decision.keeps_replaced:
+            stood_for.update(normalize_line(old) for item in chosen for old in item.replaces)
+    settled = [item for item in items.values() if normalize_line(quote(item.finding)) in stood_for]
+    gone = {each for decision in decisions for each in decision.ids}
+    gone.update(item.item_id for item in settled)
+    outcome = msgspec.structs.replace(
+        outcome,
+        texts=msgspec.structs.replace(outcome.texts, inbox=cut_items(texts.inbox, gone)),
+        settled=tuple(quote(item.finding) for item in settled),
+    )
+    refusal = _find_refusal(texts.memory, outcome.texts.memory, max_chars)
+    return outcome if refusal is None else _refuse(texts, refusal)
+
+
+def _find_wrong(
+    decisions: Sequence[Decision], items: Mapping[str, InboxItem], quote: Callable[[str], str]
+) -> str | None:
+    """Find what cannot be decided so, in words; None where all can."""
     decided: set[str] = set()
-    rejected: list[InboxItem] = []
     for decision in decisions:
         unknown = [each for each in decision.ids if each not in items]
         if unknown or not decision.ids:
             what = unknown[0] if unknown else "nothing"
-            return _refuse(texts, f"{what} names no item that waits: {_list_ids(items)}")
+            return f"{what} names no item that waits as it was shown: {_list_ids(items)}"
         twice = decided.intersection(decision.ids)
         if twice:
-            return _refuse(texts, f"{min(twice)} is decided twice: decide each item once")
+            return f"{min(twice)} is decided twice: decide each item once"
         decided.update(decision.ids)
-        chosen = [clean(items[each]) for each in dict.fromkeys(decision.ids)]
-        if decision.choice == "reject":
-            rejected += chosen
-        elif not (decision.text or chosen[0].finding):
-            return _refuse(texts, f"{decision.ids[0]} has no words that may be shown: reject it")
-        elif len(outcome.accepted) + len(outcome.known) == MAX_ACCEPTED:
-            return _refuse(
-                texts,
-                f"{MAX_ACCEPTED} items at most are accepted at a time: agents load no more lines of"
-                " MEMORY.md",
-            )
-        else:
-            outcome = _accept(outcome, decision, chosen, day)
-    outcome = _reject(outcome, rejected)
-    # What an accepted line stands for waits no more.
-    stood_for = {digest_line(old)[:ID_CHARS] for old in outcome.stood_for}
-    inbox = cut_items(texts.inbox, frozenset(decided | stood_for))
-    outcome = msgspec.structs.replace(
-        outcome, texts=msgspec.structs.replace(outcome.texts, inbox=inbox)
-    )
-    refusal = _find_refusal(texts.memory, outcome.texts.memory, max_chars)
-    return outcome if refusal is None else _refuse(texts, refusal)
+        has_words = decision.text or quote(items[decision.ids[0]].finding).strip()
+        if decision.choice == "accept" and not has_words:
+            return f"{decision.ids[0]} has no words that may be shown: reject it"
+    if sum(decision.choice == "accept" for decision in decisions) > MAX_ACCEPTED:
+        return (
+            f"{MAX_ACCEPTED} items at most are accepted at a time: agents load no more lines of"
+            " MEMORY.md"
+        )
+    return None
 
 
 def list_rejected(rejected: str) -> tuple[str, ...]:
@@ -131,63 +156,64 @@ _REPLACED_ON = " (replaced on "
 
 def _reject(outcome: ReviewOutcome, chosen: Sequence[InboxItem]) -> ReviewOutcome:
     findings = tuple(item.finding for item in chosen)
-    # What a model made an item of would come again without it.
-    olds = (
-        old
-        for item in chosen
-        for old in item.replaces
-        if remove_line(outcome.texts.memory, old) is None
-    )
-    rejected = _add_rejected(outcome.texts.rejected, (*findings, *olds))
+    outcome = msgspec.structs.replace(outcome, rejected=(*outcome.rejected, *findings))
+    return _keep_back(outcome, findings)
+
+
+def _keep_back(outcome: ReviewOutcome, texts: Iterable[str]) -> ReviewOutcome:
+    """Have texts not come again."""
+    rejected = outcome.texts.rejected + "".join(f"{text}\n" for text in dict.fromkeys(texts))
     return msgspec.structs.replace(
-        outcome,
-        texts=msgspec.structs.replace(outcome.texts, rejected=rejected),
-        rejected=(*outcome.rejected, *findings),
+        outcome, texts=msgspec.structs.replace(outcome.texts, rejected=rejected)
     )
-
-
-def _add_rejected(rejected: str, texts: Iterable[str]) -> str:
-    return rejected + "".join(f"{text}\n" for text in dict.fromkeys(texts))
 
 
 def _accept(
-    outcome: ReviewOutcome, decision: Decision, chosen: Sequence[InboxItem], day: str
+    outcome: ReviewOutcome,
+    decision: Decision,
+    chosen: Sequence[InboxItem],
+    quote: Callable[[str], str],
+    day: str,
 ) -> ReviewOutcome:
     text = decision.text or chosen[0].finding
+    alike = Likeness(text)
     line = AcceptedLine(
         text=text,
         section=chosen[0].section,
         items=tuple(chosen),
-        is_typed=all(text != item.finding for item in chosen),
+        # One letter that is changed makes nobody else's words a person's.
+        is_typed=not any(
+            alike.is_said_by(item.finding) or Likeness(item.finding).is_said_by(text)
+            for item in chosen
+        ),
     )
     page, superseded = outcome.texts.memory, outcome.texts.superseded
     replaced: list[str] = []
-    olds = dict.fromkeys(old for item in chosen for old in item.replaces)
-    for old in olds:
-        without = remove_line(page, old)
-        if without is not None:
+    unsaid: list[str] = []
+    olds = () if decision.keeps_replaced else [old for item in chosen for old in item.replaces]
+    for old in dict.fromkeys(olds):
+        without = remove_point(page, old, quote)
+        if without is None:
+            unsaid.append(old)
+        else:
             page = without
             replaced.append(old)
-        superseded = _add_superseded(superseded, old, text, day)
-    alike = Likeness(text)
+            superseded = _add_superseded(superseded, old, text, day)
     # A person's own words may correct what is nearly the same: then both stand.
     says = alike.is_said_by if decision.text is None else alike.is_same
-    is_known = any(says(each) for each in page.split("\n") if each.strip())
+    is_known = any(says(point.text) for point in read_points(page))
     if not is_known:
         page = add_line(page, line.section, text)
     # Its own words would come again, as the logs have them still.
-    unsaid = (item.finding for item in chosen if not Likeness(item.finding).is_said_by(text))
-    rejected = _add_rejected(outcome.texts.rejected, unsaid)
-    return msgspec.structs.replace(
+    unsaid += (item.finding for item in chosen if not Likeness(item.finding).is_said_by(text))
+    outcome = msgspec.structs.replace(
         outcome,
-        texts=msgspec.structs.replace(
-            outcome.texts, memory=page, superseded=superseded, rejected=rejected
-        ),
+        texts=msgspec.structs.replace(outcome.texts, memory=page, superseded=superseded),
         accepted=outcome.accepted if is_known else (*outcome.accepted, line),
         replaced=(*outcome.replaced, *replaced),
-        stood_for=(*outcome.stood_for, *olds),
         known=(*outcome.known, text) if is_known else outcome.known,
     )
+    return _keep_back(outcome, unsaid)
 
 
 def _add_superseded(page: str, old: str, new: str, day: str) -> str:

@@ -3,14 +3,14 @@
 In the form of docs/design/memory.md, "The dreams file", so that what is written is read back.
 """
 
+import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
 from ullage.core.memory.journal import Kind
-from ullage.core.memory.origin import digest_line
 
 TITLE = "DREAMS.md"
 ID_CHARS = 8
@@ -69,7 +69,10 @@ class InboxItem(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def item_id(self) -> str:
-        return digest_line(self.finding)[:ID_CHARS]
+        """Its name: of all that it shows, so that who decides by it decides what was seen."""
+        shown = "\n".join((self.day, self.title, self.finding, self.action, self.source))
+        shown = "\n".join((shown, self.score, self.reason, *self.replaces))
+        return hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()[:ID_CHARS]
 
     @property
     def section(self) -> Section:
@@ -146,7 +149,21 @@ def place_items(inbox: str) -> Iterator[PlacedItem]:
                 yield placed
 
 
-def cut_items(inbox: str, ids: frozenset[str]) -> str:
+def change_texts(item: InboxItem, change: Callable[[str], str]) -> InboxItem:
+    """Give an item with each of its texts changed, such as one that hides secrets."""
+    return InboxItem(
+        day=item.day,
+        title=change(item.title),
+        finding=change(item.finding),
+        action=change(item.action),
+        source=change(item.source),
+        score=change(item.score),
+        reason=change(item.reason),
+        replaces=tuple(map(change, item.replaces)),
+    )
+
+
+def cut_items(inbox: str, ids: Collection[str]) -> str:
     """Give the inbox without some items; all else stays as it is."""
     placed = [place for place in place_items(inbox) if place.item.item_id in ids]
     lines = inbox.split("\n")
