@@ -1,7 +1,8 @@
 """Changes of memory in the sweep: four files as one, made and taken back.
 
 Whatever happens, all files are old or all are new once somebody looks after it, nothing is left
-beside them, and the change can be taken back.
+beside them, and the change can be taken back. Where the inbox was edited in between, what was taken
+out of it stands at its end then, once.
 """
 
 from pathlib import Path
@@ -30,8 +31,15 @@ FILES = (
     ),
     PlannedFile(place="workspace", path="memory/superseded.md", before=None, after=b"- use npm\n"),
     PlannedFile(place="state", path="rejected.txt", before=None, after=b"use yarn\n"),
-    PlannedFile(place="workspace", path="DREAMS.md", before=b"- use pnpm\n- use yarn\n", after=b""),
+    PlannedFile(
+        place="workspace",
+        path="DREAMS.md",
+        before=b"# DREAMS.md\r\n\r\n## Waiting\r\n\r\n### a\r\n\r\nuse pnpm\r\n",
+        after=b"# DREAMS.md\r\n\r\n## Waiting\r\n\r\n",
+    ),
 )
+EDITED = b"# Mine\r\n\r\n## Waiting\r\n\r\n"
+PUT_BACK = EDITED + b"### a\r\n\r\nuse pnpm\r\n"
 OLD, NEW = [file.before for file in FILES], [file.after for file in FILES]
 MODE = 0o640
 
@@ -55,6 +63,11 @@ def _make(root: Path) -> None:
     make_memory_change(FILES, "review", root, places_of(root))
 
 
+def edited_before(root: Path) -> None:
+    reviewed_before(root)
+    (root / "DREAMS.md").write_bytes(EDITED)
+
+
 def review(root: Path, _: Fingerprint) -> None:
     _make(root)
 
@@ -71,6 +84,22 @@ def check_unreviewed(seen: Seen) -> list[str]:
     return _change_problems(seen, OLD)
 
 
+def check_put_back(seen: Seen) -> list[str]:
+    if seen.outcome.startswith("bug"):
+        return [seen.outcome]
+    root, places = seen.root, places_of(seen.root)
+    recover_memory_changes(root, places)
+    found, old, new = _read(root), [*OLD[:-1], PUT_BACK], [*NEW[:-1], EDITED]
+    problems = [] if found in (old, new) else [f"a mix of old and new: {found}"]
+    if seen.outcome == "made" and found != old:
+        problems.append("success was reported, and the review stands")
+    if found == new:
+        undo_memory_change(root, places)
+    if _read(root) != old:
+        problems.append(f"what was taken out is not put back once: {_read(root)}")
+    return problems + _kept_problems(root)
+
+
 def _change_problems(seen: Seen, wanted: list[bytes | None]) -> list[str]:
     if seen.outcome.startswith("bug"):
         return [seen.outcome]
@@ -82,10 +111,6 @@ def _change_problems(seen: Seen, wanted: list[bytes | None]) -> list[str]:
         problems.append(f"a mix of old and new: {found}")
     if seen.outcome == "made" and found != wanted:
         problems.append("success was reported, and the files are old")
-    if list_memory_changes(root, places).problems:
-        problems.append("a record is torn")
-    if list_outside_changes(root, places):
-        problems.append("our own change is told as one from outside")
     if found == OLD:
         _make(root)
     if _read(root) != NEW:
@@ -93,6 +118,15 @@ def _change_problems(seen: Seen, wanted: list[bytes | None]) -> list[str]:
     undo_memory_change(root, places)
     if _read(root) != OLD:
         problems.append("the change cannot be taken back")
+    return problems + _kept_problems(root)
+
+
+def _kept_problems(root: Path) -> list[str]:
+    """Look at what must hold once all is taken back."""
+    places = places_of(root)
+    problems = [f"a record is torn: {each}" for each in list_memory_changes(root, places).problems]
+    if list_outside_changes(root, places):
+        problems.append("our own change is told as one from outside")
     try:
         undo_memory_change(root, places)
         problems.append("a change that was not made was taken back")

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crash.change_operations import (
+    check_put_back,
     check_reviewed,
     check_unreviewed,
+    edited_before,
     review,
     review_before,
     reviewed_before,
@@ -466,6 +468,13 @@ OPERATIONS = (
         run=undo_review,
         check=check_unreviewed,
         prepare=reviewed_before,
+        leaf=None,
+    ),
+    Operation(
+        name="undo of a review of an inbox edited since",
+        run=undo_review,
+        check=check_put_back,
+        prepare=edited_before,
         leaf=None,
     ),
     Operation(name="dream", run=dream_now, check=check_dreamt, prepare=dream_before, leaf=None),

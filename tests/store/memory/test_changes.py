@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from running import WAIT_S
 from ullage.app.memory.origins import begin_memory, list_outside_changes, record_lines
+from ullage.core.memory.inbox import cut_items, format_item, propose_item, read_items
 from ullage.core.memory.origin import list_line_digests
 from ullage.errors import ChangedMeanwhile, LogRefused, SessionLive, StorageError, UnknownItem
 from ullage.store.change import session_lock
@@ -481,6 +483,94 @@ def test_the_newest_changes_are_kept(memory: Memory, monkeypatch: pytest.MonkeyP
     assert kept == ["0006", "0005", "0004"]
 
 
+TOP = b"# DREAMS.md\n\n## Candidate Memory Items (Pending Review)\n\n"
+ITEM_A, ITEM_B, ITEM_C = (b"### [2026-11-20 Daily Log]\n\nFinding: %c\n\n" % n for n in b"abc")
+
+
+def test_what_was_taken_out_of_a_file_that_was_edited_since_comes_back_at_its_end(
+    memory: Memory,
+) -> None:
+    memory.write(DREAMS, TOP + ITEM_A + ITEM_B + ITEM_C)
+    memory.make("first", memory=b"- a\n", dreams=TOP + ITEM_B + ITEM_C)
+    memory.make("second", rejected=b"b\n", dreams=TOP + ITEM_C)
+    edited = TOP + ITEM_C.replace(b"g: c", b"g: see")
+    memory.write(DREAMS, edited)
+    note = "DREAMS.md was changed since: what was taken out of it stands at its end again"
+    assert memory.undo().notes == (note,)
+    assert memory.read(DREAMS) == edited + ITEM_B[:-1]
+    assert memory.read(REJECTED) is None
+    assert memory.undo().notes == (note,)
+    assert memory.read(DREAMS) == edited + ITEM_B + ITEM_A[:-1]
+    assert memory.read(MEMORY) is None
+    assert [change.notes for change in memory.list_changes().changes[:2]] == [(note,), (note,)]
+
+
+def test_items_come_back_below_their_heading_with_the_line_ends_of_the_file(
+    memory: Memory,
+) -> None:
+    memory.write(DREAMS, TOP + ITEM_A)
+    memory.make(dreams=TOP)
+    memory.write(DREAMS, b"\xef\xbb\xbf## Notes\r\n\r\nmine")
+    memory.undo()
+    back = b"## Candidate Memory Items (Pending Review)\n\n" + ITEM_A[:-1]
+    assert memory.read(DREAMS) == b"\xef\xbb\xbf## Notes\r\n\r\nmine\r\n\r\n" + back.replace(
+        b"\n", b"\r\n"
+    )
+
+
+def test_items_of_a_file_that_was_removed_or_put_back_since_stand_there_once(
+    memory: Memory,
+) -> None:
+    memory.write(DREAMS, TOP + ITEM_A + ITEM_B)
+    memory.make(dreams=TOP + ITEM_B)
+    memory.path(DREAMS).unlink()
+    assert len(memory.undo().notes) == 1
+    assert memory.read(DREAMS) == TOP.partition(b"\n\n")[2] + ITEM_A[:-1]
+    memory.write(DREAMS, TOP + ITEM_A + ITEM_B)
+    memory.make(memory=b"- a\n", dreams=TOP + ITEM_B)
+    memory.write(DREAMS, TOP + ITEM_A + ITEM_C)
+    assert memory.undo().notes == ()
+    assert (memory.read(DREAMS), memory.read(MEMORY)) == (TOP + ITEM_A + ITEM_C, None)
+
+
+@pytest.mark.parametrize("data", ["größer\n".encode("latin-1"), "mine\n".encode("utf-16")])
+def test_nothing_is_added_to_what_is_no_text(memory: Memory, data: bytes) -> None:
+    memory.write(DREAMS, TOP + ITEM_A)
+    memory.make(memory=b"- a\n", dreams=TOP)
+    memory.write(DREAMS, data)
+    with pytest.raises(LogRefused, match="no UTF-8 text"):
+        memory.undo()
+    assert (memory.read(DREAMS), memory.read(MEMORY)) == (data, b"- a\n")
+
+
+@pytest.mark.parametrize("n_written", [0, 1])
+def test_an_interrupted_undo_puts_back_once(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, n_written: int
+) -> None:
+    memory.write(DREAMS, TOP + ITEM_A)
+    memory.make(dreams=TOP, rejected=b"a\n")
+    edited = TOP.replace(b"# DREAMS.md", b"# mine")
+    memory.write(DREAMS, edited)
+    put = planned_files._put
+
+    def kill(write: planned_files.FileWrite, temporary: Path) -> None:
+        if n_written:
+            put(write, temporary)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(planned_files, "_put", kill)
+        with pytest.raises(KeyboardInterrupt):
+            memory.undo()
+    notes = memory.undo().notes
+    assert [note.partition(":")[0] for note in notes] == [
+        "DREAMS.md was changed since", "undo of “review”",
+    ]  # fmt: skip
+    assert memory.read(DREAMS) == edited + ITEM_A[:-1]
+    with pytest.raises(UnknownItem):
+        memory.undo()
+
+
 CONTENT = st.none() | st.lists(st.sampled_from(["a", "b", "é"]), max_size=3).map(
     lambda lines: "".join(f"- {line}\n" for line in lines).encode()
 )
@@ -523,3 +613,58 @@ def test_all_undone_the_first_bytes_stand_before_what_was_added(
         memory.undo()
     assert not list(memory_folder(root, memory.places).rglob("*.tmp"))
     assert [path for path in root.iterdir() if path.suffix == ".tmp"] == []
+
+
+KEPT = st.sets(st.integers(0, 4))
+ITEM_STEP = st.one_of(
+    st.tuples(st.just("make"), KEPT),
+    st.tuples(st.sampled_from(["edit", "insert", "append", "undo"]), st.integers(0, 4)),
+)
+
+
+@given(steps=st.lists(ITEM_STEP, max_size=10), line_end=st.sampled_from([b"\n", b"\r\n"]))
+def test_whatever_is_edited_between_each_item_stands_once_when_all_is_undone(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple], line_end: bytes
+) -> None:
+    root = tmp_path_factory.mktemp("ws").resolve()
+    memory = Memory(root, Places(cwd=root, home=root, env={}, state_folder=root / "state"))
+    titles = ["Daily Log", "Session Replay"]
+    texts = {n: f"item {n}" for n in range(5)}
+    waiting = [
+        propose_item("fact", text, day="2026-11-20", title=titles[n % 2], source="s")
+        for n, text in texts.items()
+    ]
+    inbox = "# DREAMS.md\n"
+    for item in waiting:
+        inbox += "\n" + format_item(item, inbox)
+    memory.write(DREAMS, inbox.encode().replace(b"\n", line_end))
+    n_made, lines = 0, []
+    for number, (step, value) in enumerate(steps):
+        now = (memory.read(DREAMS) or b"").decode().replace("\r\n", "\n")
+        if step == "make":
+            gone = [item.item_id for item in read_items(now) if int(item.finding[5]) not in value]
+            after = cut_items(now, frozenset(gone)).encode().replace(b"\n", line_end)
+            memory.make(memory=b"- %d\n" % number, dreams=after)
+            n_made += 1
+        elif step == "undo" and n_made:
+            memory.undo()
+            n_made -= 1
+        elif step in ("edit", "insert", "append"):
+            line = f"- mine {number}"
+            if step == "edit":
+                is_there = f"item {value}" in now
+                texts[value] += f" edited{number}" if is_there else ""
+                now = now.replace(f"item {value}", f"item {value} edited{number}", 1)
+                now = re.sub(rf"(item {value})( edited{number})(.*)", r"\1\3\2", now)
+            else:
+                now = f"{line}\n{now}" if step == "insert" else f"{now}{line}\n"
+                lines.append(line)
+            memory.write(DREAMS, now.encode().replace(b"\n", line_end))
+    for _ in range(n_made):
+        memory.undo()
+    assert memory.read(MEMORY) is None
+    data = memory.read(DREAMS) or b""
+    assert data.count(b"\n") == data.count(line_end)
+    text = data.decode().replace("\r\n", "\n")
+    assert sorted(item.finding for item in read_items(text)) == sorted(texts.values())
+    assert sorted(line for line in text.split("\n") if line.startswith("- mine")) == sorted(lines)

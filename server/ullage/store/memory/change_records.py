@@ -38,7 +38,7 @@ class MemoryChange(msgspec.Struct, frozen=True, kw_only=True):
     undoes: str | None = None
     """The change that it took back."""
     notes: tuple[str, ...] = ()
-    """What became of a change that was interrupted, in words for the user."""
+    """What became of it where it was interrupted or a file was changed since, for the user."""
 
 
 class MemoryChanges(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,6 +106,7 @@ def begin_change(
     at: str,
     workspace: Path,
     places: Places,
+    notes: tuple[str, ...] = (),
 ) -> MemoryChange:
     """Note a change that is about to be made, and forget the oldest of many.
 
@@ -121,6 +122,7 @@ def begin_change(
         files=tuple(files),
         state="begun",
         undoes=undoes,
+        notes=notes,
     )
     write_record(change, workspace, places)
     for old in numbers[: 1 - MAX_CHANGES]:

@@ -65,17 +65,19 @@ def make_memory_change(
         writes = [plan_exactly(file, workspace, places) for file in changed]
         change = begin_change(changed, what, None, _now(), workspace, places)
         done = _write(change, writes, workspace, places)
-    return replace(done, notes=recovered.notes if recovered else ())
+    return _tell_recovered(done, recovered)
 
 
 def undo_memory_change(workspace: Path, places: Places) -> MemoryChange:
     """Take back the newest change that was not taken back yet; give what did that.
 
     An interrupted undo is finished instead. What was added to a file since stays, behind its
-    earlier content.
+    earlier content. Where a file was changed otherwise, sections that were taken out of it come
+    back at its end, and a note says so.
 
     Raises:
-        ChangedMeanwhile: a file was changed otherwise since; nothing was written.
+        ChangedMeanwhile: a file was changed otherwise since, in which more than that was changed;
+            nothing was written.
         UnknownItem: there is no change to take back.
         LogRefused: a file is no regular file any more, is too large, or links lead there.
         SessionLive: another Ullage is writing to the same memory.
@@ -99,9 +101,10 @@ def undo_memory_change(workspace: Path, places: Places) -> MemoryChange:
             ) from None
         files = list(map(_as_written, change.files, writes))
         what = f"undo of “{change.what}”"
-        undo = begin_change(files, what, change.change_id, _now(), workspace, places)
+        notes = tuple(write.note for write in writes if write.note)
+        undo = begin_change(files, what, change.change_id, _now(), workspace, places, notes)
         done = _write(undo, writes, workspace, places)
-    return replace(done, notes=recovered.notes if recovered else ())
+    return _tell_recovered(done, recovered)
 
 
 def find_undoable(workspace: Path, places: Places) -> MemoryChange | None:
@@ -197,9 +200,13 @@ def _is_written(file: PlannedFile, workspace: Path, places: Places) -> bool:
 
 
 def _mark(change: MemoryChange, note: str, workspace: Path, places: Places) -> MemoryChange:
-    marked = replace(change, notes=(f"{change.what}: {note}",))
+    marked = replace(change, notes=(*change.notes, f"{change.what}: {note}"))
     write_record(marked, workspace, places)
     return marked
+
+
+def _tell_recovered(done: MemoryChange, recovered: MemoryChange | None) -> MemoryChange:
+    return done if recovered is None else replace(done, notes=(*recovered.notes, *done.notes))
 
 
 def _as_written(file: PlannedFile, write: FileWrite) -> PlannedFile:

@@ -35,8 +35,15 @@ def read_memory_text(path: Path) -> MemoryText | None:
         StorageError: it cannot be read.
     """
     data = read_unlinked(path)
-    if data is None:
-        return None
+    return None if data is None else parse_memory_text(data, path)
+
+
+def parse_memory_text(data: bytes, path: Path) -> MemoryText:
+    """Give the text of a memory file's bytes.
+
+    Raises:
+        LogRefused: they are no UTF-8 text.
+    """
     try:
         text = data.removeprefix(_BOM).decode()
     except UnicodeDecodeError:

@@ -1,6 +1,7 @@
 """The files of a change of memory: what each was and is to be, and how they are written.
 
 What was added to a file meanwhile stays behind its new content, where that ends with a line end.
+What a change took out of a file that was changed otherwise since goes back to its end.
 """
 
 import stat
@@ -10,11 +11,14 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
+from ullage.core.text.taken_sections import write_taken_sections
 from ullage.errors import ChangedMeanwhile
 from ullage.store.change.session_lock import changed_meanwhile
 from ullage.store.files import atomic
 from ullage.store.files.places import Places
+from ullage.store.memory.memory_text import parse_memory_text
 from ullage.store.memory.places import FOLDER, memory_folder
 from ullage.store.memory.unlinked import find_unlinked, read_unlinked, unwritable_file
 
@@ -41,6 +45,8 @@ class FileWrite(msgspec.Struct, frozen=True, kw_only=True):
     wanted: bytes | None
     mode: int
     """Of a new file, but for what the user's umask takes away."""
+    note: str | None = None
+    """What a person is to know of it."""
 
 
 def find_memory_file(place: Place, path: str, workspace: Path, places: Places) -> Path:
@@ -67,16 +73,15 @@ def plan_forward(file: PlannedFile, workspace: Path, places: Places) -> FileWrit
     # One version may begin with the other: the longer one tells more.
     if added_after is not None and (added_before is None or len(added_after) < len(added_before)):
         return _plan_write(file, path, seen, seen)
-    if added_before is None:
-        raise _changed(file)
     return _plan_write(file, path, seen, _join(file, file.after, added_before))
 
 
 def plan_back(file: PlannedFile, workspace: Path, places: Places) -> FileWrite:
-    """Plan to give a file its earlier content again.
+    """Plan to give a file its earlier content again, or what was taken out of it at its end.
 
     Raises:
-        ChangedMeanwhile: it does not begin with what the change made of it.
+        ChangedMeanwhile: it does not begin with what the change made of it, which was more than to
+            take sections out.
         LogRefused: it is no regular file any more, or reached by links.
         StorageError: it cannot be read.
     """
@@ -84,11 +89,13 @@ def plan_back(file: PlannedFile, workspace: Path, places: Places) -> FileWrite:
     if seen == file.before:
         # What somebody put back by hand is not put back twice.
         return _plan_write(file, path, seen, seen)
-    added = _added(seen, file.after)
-    if added is None:
+    try:
+        return _plan_write(file, path, seen, _join(file, file.before, _added(seen, file.after)))
+    except ChangedMeanwhile:
         # It may begin with its earlier version, and have ours further down.
-        raise _changed(file)
-    return _plan_write(file, path, seen, _join(file, file.before, added))
+        wanted = _add_taken(file, path, seen)
+    note = f"{file.path} was changed since: what was taken out of it stands at its end again"
+    return replace(_plan_write(file, path, seen, wanted), note=None if wanted == seen else note)
 
 
 def plan_exactly(file: PlannedFile, workspace: Path, places: Places) -> FileWrite:
@@ -148,10 +155,23 @@ def _added(seen: bytes | None, version: bytes | None) -> bytes | None:
     return seen.removeprefix(version) if seen.startswith(version) else None
 
 
-def _join(file: PlannedFile, version: bytes | None, added: bytes) -> bytes | None:
-    if added and version and not version.endswith(b"\n"):
+def _join(file: PlannedFile, version: bytes | None, added: bytes | None) -> bytes | None:
+    if added is None or (added and version and not version.endswith(b"\n")):
         raise _changed(file)
     return (version or b"") + added if added else version
+
+
+def _add_taken(file: PlannedFile, path: Path, seen: bytes | None) -> bytes:
+    """Give a file with the sections at its end that a change took out of it."""
+    if file.before is None or file.after is None:
+        raise _changed(file)
+    now = parse_memory_text(seen or b"", path)
+    versions = [parse_memory_text(data, path).text for data in (file.before, file.after)]
+    before, after, text = (each.replace("\r\n", "\n") for each in (*versions, now.text))
+    added = write_taken_sections(before, after, text)
+    if added is None:
+        raise _changed(file)
+    return replace(now, text=now.text + added).encode()
 
 
 def _plan_write(
