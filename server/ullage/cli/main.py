@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
+from pathlib import Path
 from typing import cast
 
 import click
@@ -70,6 +71,7 @@ def ullage() -> None:
 
 def main() -> None:
     """Run a command; every expected failure is one line and an exit code of its own."""
+    open_missing_streams()
     use_any_encoding()
     stdout = sys.stdout
     try:
@@ -109,6 +111,14 @@ def fail(message: str, exit_code: int) -> None:
 
     click.echo(safe(f"ullage: {mask(message)}".replace("\n", " ")), err=True)
     sys.exit(exit_code)
+
+
+def open_missing_streams() -> None:
+    """Let streams lead nowhere where there are none: pythonw.exe, as in a task of Windows."""
+    nowhere = Path(os.devnull)
+    sys.stdin = sys.stdin or nowhere.open(encoding="utf-8")
+    sys.stdout = sys.stdout or nowhere.open("w", encoding="utf-8")
+    sys.stderr = sys.stderr or nowhere.open("w", encoding="utf-8")
 
 
 def use_any_encoding() -> None:

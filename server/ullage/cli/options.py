@@ -113,7 +113,7 @@ def configured_model(config: Config, places: Places) -> "ModelUse":
 
 def progress_report() -> "Report | None":
     """Give what tells on a terminal how far a model is."""
-    return _show if sys.stderr and sys.stderr.isatty() else None
+    return _show if sys.stderr.isatty() else None
 
 
 def _show(progress: "Progress") -> None:
