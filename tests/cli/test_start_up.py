@@ -54,13 +54,23 @@ def test_reading_commands_import_nothing_heavy(place, args: tuple[str, ...]) -> 
             ("memory", "search", "parcels"),
             ("subprocess", "ullage.store.memory.daily_log", "ullage.cli.compact", "ullage.formats"),
         ),
+        (("memory", "status"), ("cronsim", "ullage.app.dream", "ullage.core.dream.triggers")),
     ],
-    ids=["version", "search"],
+    ids=["version", "search", "status"],
 )
 def test_a_command_pays_for_no_other(place, args: tuple[str, ...], others: tuple[str, ...]) -> None:
     (place.cwd / "MEMORY.md").write_text("- Parcels are stored in SQLite\n", "utf-8")
     done = place.run_process(*args, program=("-c", SCRIPT.format(names=others)))
     assert done.stderr == "imported: []\n"
+
+
+def test_a_look_whether_a_dream_is_due_imports_nothing_of_dreams(place) -> None:
+    script = (
+        "import sys, ullage.app.dream.due\n"
+        "print(*sorted(name for name in sys.modules if name.startswith('ullage.app.dream.')))"
+    )
+    done = place.run_process(program=("-c", script))
+    assert done == (0, "ullage.app.dream.daily_logs ullage.app.dream.due\n", "")
 
 
 def test_a_session_with_reported_usage_needs_no_tokenizer(place) -> None:

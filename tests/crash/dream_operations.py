@@ -14,13 +14,9 @@ from crash.checker import Seen
 from crash.places import leave_alone, places_of
 from pi_files import PiFile
 from ullage.app.dream.backfill import BackfillPlan, backfill, plan_backfill
+from ullage.app.dream.daily_logs import read_daily_logs, see_logs
 from ullage.app.dream.dream import dream
-from ullage.app.dream.material import (
-    REJECTED,
-    SUPERSEDED,
-    fingerprint_logs,
-    read_daily_logs,
-)
+from ullage.app.dream.material import REJECTED, SUPERSEDED
 from ullage.app.dream.review import make_review, plan_review, undo_review
 from ullage.app.memory.origins import begin_memory, list_outside_changes, record_lines
 from ullage.app.summary.write import ModelUse
@@ -79,8 +75,8 @@ def check_dreamt(seen: Seen) -> list[str]:
         return [seen.outcome]
     root = seen.root
     recover_memory_changes(root, places_of(root))
-    logs = fingerprint_logs(read_daily_logs(root, NOW.date(), CONFIG.dreaming.n_days))
-    is_noted = read_dream_state(root, places_of(root)).logs == logs
+    logs = read_daily_logs(root, NOW.date(), CONFIG.dreaming.n_days)
+    is_noted = read_dream_state(root, places_of(root)).logs == see_logs(logs, NOW).logs
     waiting, page = _read_findings(root), _read(root, MEMORY)
     # A log that the disk did not let it read is read by the next dream.
     problems = _placed_problems(waiting, page, (RECALLED, SEEN_ONCE), is_done=is_noted)

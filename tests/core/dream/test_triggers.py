@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.core.config.memory_settings import DreamingSettings
-from ullage.core.dream.triggers import DreamState, Sighting, Trigger, find_due_trigger
+from ullage.core.dream.dream_state import DreamState
+from ullage.core.dream.triggers import Sighting, Trigger, find_due_trigger
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 10, 20, 12, tzinfo=BERLIN)

@@ -9,7 +9,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from ullage.core.config.memory_settings import DreamingSettings
-from ullage.core.dream.triggers import DreamState, Sighting, find_due_trigger
+from ullage.core.dream.dream_state import DreamState
+from ullage.core.dream.triggers import Sighting, find_due_trigger
 from ullage.store.files.local_time import LOCAL, local_now
 
 BERLIN = ZoneInfo("Europe/Berlin")

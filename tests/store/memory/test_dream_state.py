@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from running import WAIT_S
-from ullage.core.dream.triggers import DreamState
+from ullage.core.dream.dream_state import DreamState
 from ullage.errors import StateBusy, StorageError
 from ullage.store.files.places import Places
 from ullage.store.memory.dream_state import (
@@ -65,14 +65,21 @@ def test_a_dream_and_backfilled_sessions_are_remembered_side_by_side(
     assert read_backfilled(tmp_path, places) == {"pi:1": "f3", "pi:2": "f2"}
 
 
-def test_a_damaged_file_counts_as_none_and_is_kept(tmp_path: Path, places: Places) -> None:
+@pytest.mark.parametrize(
+    "data",
+    [b"{", b'{"version": 1, "lastDream": {"lastAt": "2026-10-25T02:30:00"}}'],
+    ids=["torn", "a time of no zone"],
+)
+def test_a_damaged_file_counts_as_none_and_is_kept(
+    tmp_path: Path, places: Places, data: bytes
+) -> None:
     record_dream(STATE, tmp_path, places)
     path = memory_folder(tmp_path, places) / NAME
-    path.write_bytes(b"{")
+    path.write_bytes(data)
     assert read_dream_state(tmp_path, places) == DreamState()
     record_dream(STATE, tmp_path, places)
     assert read_dream_state(tmp_path, places) == STATE
-    assert path.with_name(f"{NAME}.corrupt-1").read_bytes() == b"{"
+    assert path.with_name(f"{NAME}.corrupt-1").read_bytes() == data
 
 
 def test_the_file_of_a_newer_version_is_neither_read_nor_replaced(

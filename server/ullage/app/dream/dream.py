@@ -13,12 +13,8 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.app.config.load import refuse_read_only, refuse_without_memory
-from ullage.app.dream.material import (
-    fingerprint_logs,
-    list_statements,
-    read_daily_logs,
-    read_known,
-)
+from ullage.app.dream.daily_logs import read_daily_logs, see_logs
+from ullage.app.dream.material import list_statements, read_known
 from ullage.app.dream.review import apply_unread
 from ullage.app.dream.write import add_items, write_item
 from ullage.app.memory.origins import list_outside_changes, read_origins
@@ -26,7 +22,7 @@ from ullage.app.sessions.secrets import secrets_in
 from ullage.app.summary.write import ModelUse, unused_text
 from ullage.core.config.settings import Config
 from ullage.core.dream.propose import Proposal, propose
-from ullage.core.dream.triggers import DreamState, Trigger
+from ullage.core.dream.triggers import Trigger
 from ullage.core.memory.inbox import InboxItem
 from ullage.core.memory.journal import count_recalls
 from ullage.core.text.prose import plural
@@ -168,15 +164,7 @@ def _write(
     if config.dreaming.apply == "unread":
         applied, more = apply_unread(proposals, items, workspace, config, places, now.date())
         notes = (*notes, *more)
-    today = f"{now:%Y-%m-%d}"
-    log_bytes = sum(log.size_bytes for log in material.logs if log.path.endswith(f"{today}.md"))
-    state = DreamState(
-        last_at=now,
-        logs=fingerprint_logs(material.logs),
-        log_day=today,
-        log_bytes=log_bytes,
-    )
-    record_dream(state, workspace, places)
+    record_dream(see_logs(material.logs, now), workspace, places)
     return DreamResult(
         cause=cause,
         n_logs=len(material.logs),

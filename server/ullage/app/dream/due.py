@@ -3,7 +3,7 @@
 from datetime import datetime
 from pathlib import Path
 
-from ullage.app.dream.material import fingerprint_logs, read_daily_logs
+from ullage.app.dream.daily_logs import read_daily_logs, see_logs
 from ullage.app.sessions.find import look
 from ullage.core.config.settings import Config
 from ullage.core.dream.triggers import Sighting, Trigger, find_due_trigger
@@ -30,13 +30,8 @@ def find_due(
     logs = read_daily_logs(workspace, now.date(), config.dreaming.n_days)
     if not logs:
         return None
-    today = f"{now:%Y-%m-%d}.md"
-    sighting = Sighting(
-        now=now,
-        logs=fingerprint_logs(logs),
-        log_bytes=sum(log.size_bytes for log in logs if log.path.endswith(today)),
-        last_active=last_active,
-    )
+    seen = see_logs(logs, now)
+    sighting = Sighting(now=now, logs=seen.logs, log_bytes=seen.log_bytes, last_active=last_active)
     return find_due_trigger(config.dreaming, read_dream_state(workspace, places), sighting)
 
 

@@ -1,8 +1,6 @@
 """What a dream reads: the daily logs of the last days, and what is known already."""
 
-import hashlib
 from collections.abc import Iterable, Iterator
-from datetime import date, timedelta
 from pathlib import Path
 
 import msgspec
@@ -38,21 +36,6 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     """The points of `MEMORY.md` and the items that wait, each on one line."""
     others: tuple[str, ...]
     """What was rejected, replaced or reworded, and what agents are told from elsewhere."""
-
-
-def list_log_names(today: date, n_days: int) -> list[str]:
-    """Name the logs of the last days, today's first."""
-    return [f"{FOLDER}/{today - timedelta(days=n):%Y-%m-%d}.md" for n in range(n_days)]
-
-
-def read_daily_logs(workspace: Path, today: date, n_days: int) -> tuple[MemoryFile, ...]:
-    return tuple(read_memory_files(workspace, list_log_names(today, n_days)))
-
-
-def fingerprint_logs(logs: Iterable[MemoryFile]) -> str:
-    """Tell logs apart by their content; empty where there are none."""
-    joined = "\n".join(f"{log.path} {log.sha256}" for log in logs)
-    return hashlib.sha256(joined.encode()).hexdigest()[:16] if joined else ""
 
 
 def list_statements(

@@ -7,22 +7,10 @@ import msgspec
 from cronsim import CronSim
 
 from ullage.core.config.memory_settings import DreamingSettings
+from ullage.core.dream.dream_state import DreamState
 
 Trigger: TypeAlias = Literal["schedule", "session_idle", "daily_log_size"]
 _DAY = timedelta(days=1)
-
-
-class DreamState(msgspec.Struct, frozen=True, kw_only=True):
-    """What the last dream saw; as it stands here where there was none."""
-
-    last_at: datetime | None = None
-    """Aware, as all times here."""
-    logs: str = ""
-    """A fingerprint of the logs that it read."""
-    log_day: str = ""
-    """`YYYY-MM-DD`, by the local clock then."""
-    log_bytes: int = 0
-    """Size of that day's log."""
 
 
 class Sighting(msgspec.Struct, frozen=True, kw_only=True):

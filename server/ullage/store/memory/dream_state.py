@@ -2,12 +2,12 @@
 
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
-from datetime import datetime
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
-from ullage.core.dream.triggers import DreamState
+from ullage.core.dream.dream_state import DreamState
 from ullage.errors import StateBusy, StorageError
 from ullage.store.files.atomic import replace_file
 from ullage.store.files.places import Places
@@ -22,14 +22,11 @@ MAX_LOG_LINES = 1000
 """Of the log, the newest; chosen: a dream a night for almost three years."""
 
 
-class _Shape(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class _Remembered(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The content of `dreaming.json`."""
 
     version: int = 1
-    last_dream_at: datetime | None = None
-    logs: str = ""
-    log_day: str = ""
-    log_bytes: int = 0
+    last_dream: DreamState = DreamState()
     backfilled: dict[str, str] = {}
     """Fingerprints of sessions as they were read, by their keys."""
 
@@ -41,13 +38,7 @@ def read_dream_state(workspace: Path, places: Places) -> DreamState:
         StorageError: a newer version wrote the file, or it could not be read: nobody could note
             that a dream took place, and each look would begin another.
     """
-    shape = _content(_read(workspace, places))
-    return DreamState(
-        last_at=shape.last_dream_at,
-        logs=shape.logs,
-        log_day=shape.log_day,
-        log_bytes=shape.log_bytes,
-    )
+    return _content(_read(workspace, places)).last_dream
 
 
 def read_backfilled(workspace: Path, places: Places) -> dict[str, str]:
@@ -67,14 +58,8 @@ def record_dream(state: DreamState, workspace: Path, places: Places) -> None:
         StorageError: a newer version wrote the file, or it could not be read.
     """
     stored = _read(workspace, places)
-    shape = _Shape(
-        last_dream_at=state.last_at,
-        logs=state.logs,
-        log_day=state.log_day,
-        log_bytes=state.log_bytes,
-        backfilled=_content(stored).backfilled,
-    )
-    replace_state(memory_folder(workspace, places) / NAME, stored, shape)
+    remembered = replace(_content(stored), last_dream=state)
+    replace_state(memory_folder(workspace, places) / NAME, stored, remembered)
 
 
 def record_backfilled(key: str, fingerprint: str, workspace: Path, places: Places) -> None:
@@ -85,9 +70,9 @@ def record_backfilled(key: str, fingerprint: str, workspace: Path, places: Place
         StorageError: a newer version wrote the file, or it could not be read.
     """
     stored = _read(workspace, places)
-    shape = _content(stored)
-    shape = msgspec.structs.replace(shape, backfilled=shape.backfilled | {key: fingerprint})
-    replace_state(memory_folder(workspace, places) / NAME, stored, shape)
+    before = _content(stored)
+    remembered = replace(before, backfilled=before.backfilled | {key: fingerprint})
+    replace_state(memory_folder(workspace, places) / NAME, stored, remembered)
 
 
 @contextmanager
@@ -125,11 +110,11 @@ def append_dream_log(line: str, workspace: Path, places: Places) -> None:
     replace_file(path, "".join(f"{each}\n" for each in lines).encode("utf-8", "replace"))
 
 
-def _read(workspace: Path, places: Places) -> StateFile[_Shape]:
-    return read_state(memory_folder(workspace, places) / NAME, _Shape, _Shape().version)
+def _read(workspace: Path, places: Places) -> StateFile[_Remembered]:
+    return read_state(memory_folder(workspace, places) / NAME, _Remembered, _Remembered().version)
 
 
-def _content(stored: StateFile[_Shape]) -> _Shape:
+def _content(stored: StateFile[_Remembered]) -> _Remembered:
     if stored.problem is not None and (stored.is_newer or stored.is_unread):
         raise StorageError(stored.problem)
-    return stored.content or _Shape()
+    return stored.content or _Remembered()
