@@ -81,15 +81,19 @@ def test_the_list_says_where_it_is_installed(place: Place) -> None:
     settings_of(place)
     (place.home / ".codex").mkdir()
     place.run("install", "codex", "--yes")
-    listed = place.run("install")
+    nobody = str(place.root / "bin")
+    listed = place.run("install", PATH=nobody)
     assert listed.stdout == (
         "claude-code  not installed\n"
         "codex        installed\n"
         "pi           not found on this machine\n"
         "openclaw     not found on this machine\n"
+        "schedule     not installed (this folder)\n"
         "`ullage install NAME` shows what it would change, and asks.\n"
     )
-    agents = json.loads(place.run("install", "--json").stdout)["agents"]
+    report = json.loads(place.run("install", "--json", PATH=nobody).stdout)
+    assert report["schedule"]["state"] == "not-installed"
+    agents = report["agents"]
     assert [(one["agent"], one["state"]) for one in agents] == [
         ("claude-code", "not-installed"),
         ("codex", "installed"),
@@ -169,6 +173,7 @@ def test_a_folder_is_looked_after_by_the_clock(place: Place) -> None:
     line = tab.read_text().split("\n")[1]
     assert f"+{line}" in shown.stdout.split("\n")
     assert f"{sys.executable} -P -m ullage memory dream --due # ullage-dream-" in line
+    assert "\nschedule     installed (this folder)\n" in place.run("install", **env).stdout
     again = place.run("install", "schedule", "--yes", **env)
     assert again.stdout == f"{place.cwd} is already looked after by the clock; nothing changes.\n"
     report = json.loads(place.run("uninstall", "schedule", "--yes", "--json", **env).stdout)

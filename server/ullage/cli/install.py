@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from ullage.cli.options import json_option, refuse_unasked
+from ullage.cli.options import current_config, json_option, refuse_unasked
 from ullage.cli.output import answer, print_json, safe
 from ullage.store.files.places import Places, current_places
 
@@ -67,17 +67,19 @@ def install(agent: str | None, dry_run: bool, yes: bool, as_json: bool) -> None:
     `schedule` in the place of an agent: this folder's memory is looked after by the clock.
     """
     from ullage.app.install.plan import find_install_state, plan_install
-    from ullage.app.install.schedule import plan_schedule
+    from ullage.app.install.schedule import find_schedule_state, plan_schedule
     from ullage.app.install.text import install_states_text, report_install_states
 
     places = current_places()
     if agent is None:
         standings = tuple(find_install_state(name, places) for name in _agents())
-        answer(install_states_text(standings), report_install_states(standings), as_json)
+        report = report_install_states(standings, find_schedule_state(places))
+        answer(install_states_text(report), report, as_json)
         return
     refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
     if agent == _SCHEDULE:
-        steps = _schedule_steps(plan_schedule(places), places, is_done=not dry_run)
+        plan = plan_schedule(current_config(None, places), places)
+        steps = _schedule_steps(plan, places, is_done=not dry_run)
     else:
         steps = _agent_steps(plan_install(agent, places), places, is_done=not dry_run)
     _carry_out(steps, dry_run=dry_run, yes=yes, as_json=as_json)

@@ -7,22 +7,27 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.app.config.load import refuse_read_only, refuse_without_memory
 from ullage.app.install.agents import interpreter
 from ullage.app.install.text import (
+    CONTEXT_LINES,
     WIDTH,
-    FileReport,
+    InstallStateReport,
     PlanReport,
     diff_lines,
-    kind_of,
+    report_file,
     shorten_path,
 )
+from ullage.core.config.settings import Config
 from ullage.core.install import schedule as texts
 from ullage.core.install.schedule import PERIOD_MINUTES, Schedule
-from ullage.errors import Refused
-from ullage.store.files.places import Places, folder_name
+from ullage.errors import Refused, StorageError, Unreadable
+from ullage.store.files.places import Places, folder_name, is_project
 from ullage.store.install import scheduler
 from ullage.store.install.agent_files import AgentFile, FileChange, make_changes, read_agent_file
 
+SCHEDULE = "schedule"
+"""What the commands call it, in the place of an agent."""
 _SYSTEMCTL = ("systemctl", "--user")
 _CRONTAB = Path("crontab")
 _LINGER = (
@@ -64,14 +69,45 @@ class _Entry(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def plan_schedule(places: Places) -> SchedulePlan:
+def plan_schedule(config: Config, places: Places) -> SchedulePlan:
     """Plan what has to change for the current folder to be looked after; nothing where it is.
 
     Raises:
-        Refused: a path cannot be named in a schedule.
+        Refused: memory is switched off, the folder is read-only or no project's, or a path cannot
+            be named in a schedule.
         StorageError: nobody here runs programs by the clock, or the crontab cannot be read.
         Unreadable: a file in the way is none that can be read.
     """
+    refuse_without_memory(config)
+    refuse_read_only(config.policy)
+    if not is_project(places.cwd, places):
+        raise Refused(
+            f"{places.cwd} is no project's folder: run this in the folder whose memory is to be"
+            " looked after"
+        )
+    return _plan_entry(places)
+
+
+def find_schedule_state(places: Places) -> InstallStateReport:
+    """Tell whether the current folder is looked after; what cannot be read is told, not raised."""
+    state, detail = "not-installed", None
+    try:
+        if plan_no_schedule(places).is_needed:
+            state = "installed"
+            if _plan_entry(places).is_needed:
+                state = "other"
+                detail = (
+                    "By another Python, or it does not run: `ullage install schedule` renews it"
+                )
+    except (StorageError, Unreadable) as error:
+        state, detail = "unreadable", str(error)
+    except Refused:
+        # Nobody can have made one.
+        pass
+    return InstallStateReport(agent=SCHEDULE, state=state, folder=str(places.cwd), detail=detail)
+
+
+def _plan_entry(places: Places) -> SchedulePlan:
     schedule = _schedule_of(places)
     if scheduler.find_scheduler(places) == "crontab":
         crontab = _crontab_change(schedule, places, is_removal=False)
@@ -145,9 +181,8 @@ def schedule_lines(plan: SchedulePlan, places: Places) -> Iterator[str]:
         is_not = "not" if plan.is_removal else "already"
         folder = shorten_path(Path(plan.schedule.folder), places)
         yield f"{folder} is {is_not} looked after by the clock; nothing changes."
-    for change, name in _list_changes(plan, places):
-        # Lines of others in a crontab are not ours to print: they may hold keys.
-        yield from diff_lines(change, name, places, 0 if change is plan.crontab else 2)
+    for change, name, n_context in _list_changes(plan, places):
+        yield from diff_lines(change, name, places, n_context)
     for command in (*plan.commands_before, *plan.commands_after):
         yield f"Runs: {' '.join(command)}"
     for note in plan.notes:
@@ -172,30 +207,26 @@ def schedule_done_text(plan: SchedulePlan) -> str:
 
 def report_schedule(plan: SchedulePlan, places: Places, *, is_done: bool) -> PlanReport:
     return PlanReport(
-        agent="schedule",
+        agent=SCHEDULE,
         action="uninstall" if plan.is_removal else "install",
         is_needed=plan.is_needed,
         is_done=is_done and plan.is_needed,
         files=tuple(
-            FileReport(
-                path=str(change.file.path),
-                change=kind_of(change),
-                diff="\n".join(
-                    diff_lines(change, name, places, 0 if change is plan.crontab else 2)
-                ),
-            )
-            for change, name in _list_changes(plan, places)
+            report_file(change, name, places, n_context)
+            for change, name, n_context in _list_changes(plan, places)
         ),
         notes=plan.notes,
         next=None,
     )
 
 
-def _list_changes(plan: SchedulePlan, places: Places) -> Iterator[tuple[FileChange, str]]:
+def _list_changes(plan: SchedulePlan, places: Places) -> Iterator[tuple[FileChange, str, int]]:
+    """Yield what changes, its name, and how many lines around that are shown."""
     for change in plan.files:
-        yield change, shorten_path(change.file.path, places)
+        yield change, shorten_path(change.file.path, places), CONTEXT_LINES
     if plan.crontab is not None:
-        yield plan.crontab, str(_CRONTAB)
+        # Lines of others in a crontab are not ours to print: they may hold keys.
+        yield plan.crontab, str(_CRONTAB), 0
 
 
 def _schedule_of(places: Places) -> Schedule:

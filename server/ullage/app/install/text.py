@@ -59,6 +59,8 @@ class InstallStateReport(msgspec.Struct, frozen=True, kw_only=True):
 
 class InstallStatesReport(msgspec.Struct, frozen=True, kw_only=True):
     agents: tuple[InstallStateReport, ...]
+    schedule: InstallStateReport
+    """Of the current folder."""
 
 
 def report_plan(plan: InstallPlan, places: Places, *, is_done: bool) -> PlanReport:
@@ -68,16 +70,18 @@ def report_plan(plan: InstallPlan, places: Places, *, is_done: bool) -> PlanRepo
         is_needed=plan.is_needed,
         is_done=is_done and plan.is_needed,
         files=tuple(
-            FileReport(
-                path=str(change.file.path),
-                change=kind_of(change),
-                diff="\n".join(diff_lines(change, str(change.file.path), places)),
-            )
-            for change in _list_shown(plan)
+            report_file(change, str(change.file.path), places) for change in _list_shown(plan)
         ),
         notes=plan.notes,
         next=None if plan.is_removal else plan.agent.target.next_step,
     )
+
+
+def report_file(
+    change: FileChange, name: str, places: Places, n_context: int = CONTEXT_LINES
+) -> FileReport:
+    diff = "\n".join(diff_lines(change, name, places, n_context))
+    return FileReport(path=str(change.file.path), change=kind_of(change), diff=diff)
 
 
 def plan_lines(plan: InstallPlan, places: Places) -> Iterator[str]:
@@ -113,22 +117,30 @@ def done_text(plan: InstallPlan) -> str:
     return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
-def install_states_text(standings: tuple[InstallState, ...]) -> str:
-    width = max(len(standing.agent.name) for standing in standings)
+def install_states_text(report: InstallStatesReport) -> str:
+    rows = (*report.agents, report.schedule)
+    width = max(len(row.agent) for row in rows)
     lines: list[str] = []
-    for standing in standings:
-        lines.append(f"{standing.agent.name:<{width}}  {_STATES[standing.state]}")
-        if standing.detail is not None:
-            detail = f"run by {standing.detail}" if standing.state == "other" else standing.detail
+    for row in rows:
+        where = " (this folder)" if row is report.schedule else ""
+        lines.append(f"{row.agent:<{width}}  {_STATES[row.state]}{where}")
+        if row.detail is not None:
+            is_program = row.state == "other" and row is not report.schedule
             lines += textwrap.wrap(
-                detail, WIDTH, initial_indent="  ", subsequent_indent="  ", break_long_words=False
+                f"run by {row.detail}" if is_program else row.detail,
+                WIDTH,
+                initial_indent="  ",
+                subsequent_indent="  ",
+                break_long_words=False,
             )
-    if any(standing.state in ("not-installed", "other") for standing in standings):
+    if any(row.state in ("not-installed", "other") for row in rows):
         lines.append("`ullage install NAME` shows what it would change, and asks.")
     return "\n".join(lines)
 
 
-def report_install_states(standings: tuple[InstallState, ...]) -> InstallStatesReport:
+def report_install_states(
+    standings: tuple[InstallState, ...], schedule: InstallStateReport
+) -> InstallStatesReport:
     return InstallStatesReport(
         agents=tuple(
             InstallStateReport(
@@ -138,7 +150,8 @@ def report_install_states(standings: tuple[InstallState, ...]) -> InstallStatesR
                 detail=standing.detail,
             )
             for standing in standings
-        )
+        ),
+        schedule=schedule,
     )
 
 

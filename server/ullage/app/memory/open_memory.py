@@ -17,7 +17,7 @@ from ullage.core.config.memory_settings import EmbeddingSettings
 from ullage.core.memory.origin import KnownOrigins, Origin
 from ullage.core.memory.vector_weight import VectorHits
 from ullage.errors import IndexDamaged, StateBusy, StorageError
-from ullage.store.files.places import Places
+from ullage.store.files.places import Places, is_project
 from ullage.store.memory.index import IndexedChunk, MemoryIndex, SourceFile
 from ullage.store.memory.journal import OriginReader
 from ullage.store.memory.pages import (
@@ -85,9 +85,7 @@ class OpenMemory:
         """
         self.workspace, self.places = workspace.resolve(), places
         self.embeddings = embeddings
-        # What lies in a home folder are other projects, and what is nobody's memory.
-        others = (places.home.resolve(), Path(self.workspace.anchor))
-        self._is_project = self.workspace not in others
+        self._is_project = is_project(workspace, places)
         self.recalled: deque[str] = deque(maxlen=MAX_RECALLED)
         """Texts that were handed out lately, which are not stored as new."""
         self.folder = memory_folder(workspace, places)

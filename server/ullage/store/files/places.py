@@ -56,6 +56,12 @@ def session_folder(kind: str, session_key: str, places: Places) -> Path:
     return parent / name
 
 
+def is_project(folder: Path, places: Places) -> bool:
+    """Whether a folder may be a project's: a home folder and a root hold what is others'."""
+    folder = folder.resolve()
+    return folder not in (places.home.resolve(), Path(folder.anchor))
+
+
 def folder_name(session_key: str) -> str:
     """Give the name of a session's folder: its key made safe, and unique where that lost something.
 
