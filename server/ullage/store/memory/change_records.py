@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ullage.errors import StorageError
 from ullage.store.files import atomic
 from ullage.store.files.places import Places
-from ullage.store.files.state_file import read_state
+from ullage.store.files.state_file import StateFile, read_state
 from ullage.store.memory.places import memory_folder
 from ullage.store.memory.planned_files import PlannedFile
 
@@ -51,13 +51,8 @@ class MemoryChanges(msgspec.Struct, frozen=True, kw_only=True):
 class _Record(msgspec.Struct, frozen=True, kw_only=True):
     """The content of a record; the bytes of files are in base64."""
 
-    version: int
-    at: str
-    what: str
-    files: tuple[PlannedFile, ...]
-    state: State
-    undoes: str | None
-    notes: tuple[str, ...]
+    version: int = VERSION
+    change: MemoryChange
 
 
 def list_memory_changes(workspace: Path, places: Places) -> MemoryChanges:
@@ -70,10 +65,11 @@ def list_memory_changes(workspace: Path, places: Places) -> MemoryChanges:
     problems: list[str] = []
     undone: set[str] = set()
     for number in reversed(_list_numbers(workspace, places)):
-        change, problem, _ = _read_record(number, workspace, places)
-        if problem is not None:
-            problems.append(problem)
-        if change is not None:
+        stored = _read_record(number, workspace, places)
+        if stored.problem is not None:
+            problems.append(stored.problem)
+        if stored.content is not None:
+            change = stored.content.change
             if change.undoes and change.state == "done":
                 undone.add(change.undoes)
             is_undone = change.change_id in undone
@@ -92,10 +88,11 @@ def find_begun(workspace: Path, places: Places) -> MemoryChange | None:
         StorageError: the newest record cannot be read.
     """
     for number in _list_numbers(workspace, places)[-1:]:
-        change, problem, is_unread = _read_record(number, workspace, places)
-        if is_unread:
-            raise StorageError(problem)
-        return change if change is not None and change.state == "begun" else None
+        stored = _read_record(number, workspace, places)
+        if stored.is_unread or stored.is_newer:
+            raise StorageError(stored.problem)
+        if stored.content is not None and stored.content.change.state == "begun":
+            return stored.content.change
     return None
 
 
@@ -137,17 +134,8 @@ def write_record(change: MemoryChange, workspace: Path, places: Places) -> None:
     Raises:
         StorageError: the state folder does not take it.
     """
-    record = _Record(
-        version=VERSION,
-        at=change.at,
-        what=change.what,
-        files=change.files,
-        state=change.state,
-        undoes=change.undoes,
-        notes=change.notes,
-    )
     path = record_path(change.change_id, workspace, places)
-    atomic.replace_file(path, msgspec.json.encode(record) + b"\n")
+    atomic.replace_file(path, msgspec.json.encode(_Record(change=change)) + b"\n")
 
 
 def remove_record(change: MemoryChange, workspace: Path, places: Places) -> bool:
@@ -180,20 +168,6 @@ def _list_numbers(workspace: Path, places: Places) -> list[int]:
     return sorted(int(match[1]) for name in names if (match := _NAME.match(name)))
 
 
-def _read_record(
-    number: int, workspace: Path, places: Places
-) -> tuple[MemoryChange | None, str | None, bool]:
-    """Give a change, or the problem with its record, and whether that may be whole."""
-    stored = read_state(record_path(_name(number), workspace, places), _Record, VERSION)
-    if (record := stored.content) is None:
-        return None, stored.problem, stored.is_unread or stored.is_newer
-    change = MemoryChange(
-        change_id=_name(number),
-        at=record.at,
-        what=record.what,
-        files=record.files,
-        state=record.state,
-        undoes=record.undoes,
-        notes=record.notes,
-    )
-    return change, None, False
+def _read_record(number: int, workspace: Path, places: Places) -> StateFile[_Record]:
+    path = record_path(_name(number), workspace, places)
+    return read_state(path, _Record, VERSION)
