@@ -48,7 +48,9 @@ def test_only_what_a_person_or_an_agent_said_is_proposed(origin: Origin) -> None
     assert bool(said) == (origin in ("user", "agent"))
 
 
-@pytest.mark.parametrize("text", [RULE, NEAR, f"- {RULE.upper()}"])
+@pytest.mark.parametrize(
+    "text", [RULE, NEAR, f"- {RULE.upper()}", "never commit generated files, always leave them"]
+)
 def test_what_is_known_does_not_come_again(text: str) -> None:
     assert dream(say(RULE), known=(text,)) == ()
     assert dream(say(RULE), standing={text: "user"}) == ()
@@ -71,6 +73,17 @@ def test_an_agents_near_duplicate_takes_no_persons_origin(tail: str) -> None:
         assert (each.statement.text == FOUND) == (each.statement.origin == "user")
         assert FOUND not in each.replaces
     assert FOUND in [each.statement.text for each in proposals]
+
+
+def test_a_longer_line_that_adds_a_condition_stands_for_the_shorter() -> None:
+    longer = f"{RULE.removesuffix('.')}, unless Ada herself approved that one must be there."
+    (proposal,) = dream(say(longer), standing={RULE: "user"})
+    assert (proposal.statement.text, proposal.replaces) == (longer, (RULE,))
+
+
+def test_what_repeats_another_in_a_longer_sentence_is_joined_with_it() -> None:
+    (proposal,) = dream(say(f"As agreed before: {RULE}"), say(RULE, age=1))
+    assert len(proposal.said) == 2
 
 
 def test_the_newest_of_a_subject_stands_for_the_others() -> None:

@@ -16,8 +16,8 @@ from ullage.core.dream.lasting import Judgment, judge
 from ullage.core.dream.score import Support, score
 from ullage.core.dream.subjects import MIN_RATIO, Subjects
 from ullage.core.memory.journal import RecallCount
-from ullage.core.memory.likeness import Likeness
-from ullage.core.memory.origin import Origin, digest_line
+from ullage.core.memory.likeness import KnownTexts, Likeness
+from ullage.core.memory.origin import Origin
 from ullage.core.text.identifiers import find_identifiers
 
 MAX_PROPOSALS = 10
@@ -80,18 +80,21 @@ def propose(
     """
     statements = list(statements)
     lasting = _join_alike(_judge_all(statements))
+    if not lasting:
+        return ()
     subjects = Subjects((*(statement.text for statement in statements), *standing))
     by_chunk: dict[str, list[RecallCount]] = {}
     for count in recalls:
         by_chunk.setdefault(count.chunk, []).append(count)
-    known = (*standing, *known)
     proposals = [
-        _propose(group, older, standing, subjects, by_chunk, today)
+        _propose(group, older, by_chunk, today)
         for group, older in _stand_for_others(lasting, subjects)
     ]
     # By the text too, so that which come first hangs on no order of lines.
     best_first = sorted(proposals, key=lambda each: (-each.score, each.statement.text))
-    return tuple(islice((each for each in best_first if not _is_known(each, known)), limit))
+    known_texts = KnownTexts((*standing, *known))
+    news = (each for each in best_first if not known_texts.say(each.statement.text))
+    return tuple(_replace_standing(each, standing, subjects) for each in islice(news, limit))
 
 
 class _Group(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,13 +134,14 @@ def _join_alike(judged: Iterable[tuple[Statement, Judgment]]) -> list[_Group]:
     alike: list[Likeness] = []
     newest_first = sorted(judged, key=lambda pair: (pair[0].origin == "user", pair[0].day))
     for statement, judgment in reversed(newest_first):
-        for at, group in enumerate(groups):
-            if alike[at].is_said_by(statement.text):
-                groups[at] = msgspec.structs.replace(group, said=(*group.said, statement))
-                break
-        else:
+        said = Likeness(statement.text)
+        at = next((at for at, newer in enumerate(alike) if said.repeats(newer)), None)
+        if at is None:
             groups.append(_Group(said=(statement,), judgment=judgment))
-            alike.append(Likeness(statement.text))
+            alike.append(said)
+        else:
+            group = groups[at]
+            groups[at] = msgspec.structs.replace(group, said=(*group.said, statement))
     return groups
 
 
@@ -169,19 +173,10 @@ def may_replace(later: Statement, earlier: Statement) -> bool:
 def _propose(
     group: _Group,
     older: Iterable[_Group],
-    standing: Mapping[str, Origin],
-    subjects: Subjects,
     recalls: Mapping[str, Sequence[RecallCount]],
     today: date,
 ) -> Proposal:
     newest = group.newest
-    replaced = (
-        line
-        for line, origin in standing.items()
-        if (newest.origin == "user" or origin == "agent")
-        and subjects.are_same(newest.text, line)
-        and not Likeness(newest.text).is_said_by(line)
-    )
     support = Support(
         days=tuple(statement.day for statement in group.said),
         recalls=tuple(
@@ -192,18 +187,25 @@ def _propose(
         n_tags=len({name for _, name in find_identifiers(newest.text)}),
         probability=group.judgment.probability,
     )
-    earlier = (other.newest.text for other in older)
     return Proposal(
         statement=newest,
         judgment=group.judgment,
         said=group.said,
-        replaces=tuple(dict.fromkeys((*replaced, *earlier))),
+        replaces=tuple(other.newest.text for other in older),
         support=support,
         score=score(support, today),
     )
 
 
-def _is_known(proposal: Proposal, known: Sequence[str]) -> bool:
-    digest = digest_line(proposal.statement.text)
-    alike = Likeness(proposal.statement.text)
-    return any(digest_line(line) == digest or alike.is_said_by(line) for line in known)
+def _replace_standing(
+    proposal: Proposal, standing: Mapping[str, Origin], subjects: Subjects
+) -> Proposal:
+    """Have a proposal stand for lines of memory and items that wait too."""
+    newest = proposal.statement
+    replaced = (
+        line
+        for line, origin in standing.items()
+        if (newest.origin == "user" or origin == "agent") and subjects.are_same(newest.text, line)
+    )
+    replaces = tuple(dict.fromkeys((*replaced, *proposal.replaces)))
+    return msgspec.structs.replace(proposal, replaces=replaces)

@@ -98,7 +98,9 @@ def _indent(line: str) -> int:
 
 def split_plain_words(text: str) -> tuple[str, ...]:
     """Give what a paragraph or an item says, as words: without marks, case and markup."""
-    return tuple(re.findall(r"[\w/.@#$%+-]*\w", _ITEM.sub("", text, count=1).casefold()))
+    item = _ITEM.match(text)
+    said = text[item.end() :] if item else text
+    return tuple(re.findall(r"[\w/.@#$%+-]*\w", said.casefold()))
 
 
 class NestedPart(msgspec.Struct, frozen=True, kw_only=True):
