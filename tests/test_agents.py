@@ -25,7 +25,13 @@ from ullage.core.config.settings import Config
 from ullage.core.transcript.entries import Agent, Header, MessageFormat
 from ullage.errors import InputError, WriteNotSupported
 from ullage.formats.agent_info import AgentInfo
-from ullage.formats.registry import AGENTS, agent_info, agent_of_runtime, message_shape
+from ullage.formats.registry import (
+    AGENTS,
+    agent_info,
+    agent_of_runtime,
+    agent_of_shell,
+    message_shape,
+)
 from ullage.lsp.views.gauge import gauge_params
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -98,6 +104,14 @@ def test_a_row_has_what_users_are_told(info: AgentInfo) -> None:
     header = Header(agent=info.agent, session_id="abc", version=0, cwd=None)
     command = info.resume_command(header, Path("a b.jsonl"))
     assert not info.resume or "abc" in command or "'a b.jsonl'" in command
+
+
+@each_agent
+def test_a_row_tells_the_agents_own_shell(info: AgentInfo) -> None:
+    assert info.shell_variables
+    for variable in info.shell_variables:
+        assert agent_of_shell({variable: "1"}) is info
+    assert agent_of_shell({"SHELL": "/bin/sh", info.shell_variables[0]: ""}) is None
 
 
 @each_agent

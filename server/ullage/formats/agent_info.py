@@ -168,6 +168,8 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     """How its users branch a session; `{session_id}` stands for the session's."""
     resume: str = ""
     """The command that continues a session, of `{session_id}` and the quoted `{path}`."""
+    shell_variables: tuple[str, ...]
+    """Variables of the environment that it sets for the commands that it runs."""
 
     homes: tuple[Home, ...]
     """Of several, the first that is named counts."""

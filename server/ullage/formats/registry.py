@@ -3,7 +3,7 @@
 from itertools import islice
 
 from ullage.core.transcript.entries import Agent, Header, Lines, MessageFormat
-from ullage.formats.agent_info import AgentInfo
+from ullage.formats.agent_info import AgentInfo, Env
 from ullage.formats.agents.claude_code.agent import CLAUDE_CODE
 from ullage.formats.agents.codex.agent import CODEX
 from ullage.formats.agents.gemini.agent import GEMINI
@@ -22,6 +22,11 @@ MAX_GUESS_LINES = 200
 
 def agent_info(agent: Agent) -> AgentInfo:
     return next(info for info in AGENTS if info.agent == agent)
+
+
+def agent_of_shell(env: Env) -> AgentInfo | None:
+    """Find the agent that runs a command with this environment; None where none says so."""
+    return next((info for info in AGENTS if any(map(env.get, info.shell_variables))), None)
 
 
 def agent_of_runtime(name: str) -> AgentInfo | None:

@@ -367,6 +367,7 @@ CLAUDE_CODE = AgentInfo(
     way_out="use /compact in Claude Code",
     fork_hint="claude --resume {session_id} --fork-session",
     resume="claude --resume {session_id}",
+    shell_variables=("CLAUDECODE",),
     homes=(settings.HOME,),
     session_folders=_session_folders,
     subagent_folders=_subagent_folders,

@@ -206,6 +206,7 @@ CODEX = AgentInfo(
     way_out="unpack the session, or use /compact in Codex",
     fork_hint="codex fork {session_id}",
     resume="codex resume {session_id}",
+    shell_variables=("CODEX_THREAD_ID", "CODEX_CI"),
     homes=(settings.HOME,),
     session_folders=_session_folders,
     has_nested_folders=True,

@@ -150,6 +150,7 @@ GEMINI = AgentInfo(
     name="Gemini CLI",
     way_out="use /compress in Gemini CLI",
     fork_hint="/chat save in Gemini CLI",
+    shell_variables=("GEMINI_CLI",),
     homes=(settings.HOME,),
     # Not of subagents: their folder has the session's whole id, which its file's name has not, and
     # they do not name their parent.

@@ -302,6 +302,7 @@ OPENCLAW = AgentInfo(
     way_out="use /compact in OpenClaw",
     fork_hint="/fork in pi",
     resume="pi --session {path}",
+    shell_variables=("PI_CODING_AGENT", "OPENCLAW_SHELL"),
     homes=_HOMES,
     # pi's subagents are sessions of their own, in folders of their own.
     session_folders=_session_folders,

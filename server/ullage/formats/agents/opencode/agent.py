@@ -243,6 +243,7 @@ OPENCODE = AgentInfo(
     name="opencode",
     way_out="use /compact in opencode",
     fork_hint="/fork in opencode",
+    shell_variables=("OPENCODE",),
     homes=(_HOME,),
     # A subagent's session is a row that names its parent.
     database_patterns=_database_patterns,
