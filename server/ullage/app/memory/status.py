@@ -104,10 +104,14 @@ def status_text(status: MemoryStatus) -> str:
     """Write a row for each thing that is kept."""
     index, vectors = status.index, status.vectors
     rows = [row("Workspace", status.workspace)]
+
+    def advise(what: str) -> str:
+        return f": {what}" if status.is_enabled else ""
+
     if not status.is_enabled:
         rows.append(row("Memory", "switched off (`memory.enabled`)"))
     if index is None:
-        rows.append(row("Index", "none yet: the first search builds it"))
+        rows.append(row("Index", f"none yet{advise('the first search builds it')}"))
     else:
         size = f"{index.size_bytes / 1_000_000:.1f} MB"
         what = f"{plural(index.n_chunks, 'piece')} of {plural(index.n_files, 'file')}, {size}"
@@ -120,9 +124,9 @@ def status_text(status: MemoryStatus) -> str:
             f"{status.n_recalled_by_user:,} by you, {status.n_recalled_by_agent:,} by agents",
         )
     )
-    inbox = f"{plural(status.n_waiting, 'item')} in {DREAMS}: ullage memory review"
+    inbox = f"{plural(status.n_waiting, 'item')} in {DREAMS}{advise('ullage memory review')}"
     rows.append(row("Inbox", inbox if status.n_waiting else "nothing waits"))
-    rows.append(row("Last Dream", status.last_dream or "none yet: ullage memory dream"))
+    rows.append(row("Last Dream", status.last_dream or f"none yet{advise('ullage memory dream')}"))
     changed = ", ".join(status.changed_from_outside)
     rows.append(row("From Outside", f"{changed}: ullage memory changes" if changed else "nothing"))
     rows.append(row("Kept In", status.folder))
