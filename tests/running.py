@@ -25,6 +25,8 @@ IDLE_S = 3600
 WAIT_S = 120
 """The end of every wait for what is sure to come: a hang is told of, a busy machine is not."""
 
+on_terminal = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pty")
+
 
 class Done(NamedTuple):
     returncode: int
@@ -109,6 +111,25 @@ class Place:
             finally:
                 process.kill()
         return Done(process.returncode, out.decode(), err.decode())
+
+    def run_on_terminal(self, *args: str, typed: str = "", **env: str) -> Done:
+        """Run `ullage` in a process whose input is a terminal, on which something was typed."""
+        ours, theirs = os.openpty()
+        try:
+            os.write(ours, typed.encode())
+            done = subprocess.run(
+                [sys.executable, "-m", "ullage", *args],
+                cwd=self.cwd,
+                env=self.env(**env),
+                stdin=theirs,
+                capture_output=True,
+                timeout=WAIT_S,
+                check=False,
+            )
+        finally:
+            os.close(ours)
+            os.close(theirs)
+        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def places(self) -> Places:
         return Places(cwd=self.cwd, home=self.home, env={}, state_folder=self.state)

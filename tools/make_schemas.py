@@ -19,13 +19,7 @@ from ullage.app.change.compact_report import CompactReport
 from ullage.app.change.prune import PruneReport
 from ullage.app.change.undo import UndoReport
 from ullage.app.config.report import CheckReport, ConfigReport
-from ullage.app.dream.report import (
-    BackfillReport,
-    DreamReport,
-    InboxReport,
-    MemoryUndoReport,
-    ReviewReport,
-)
+from ullage.app.dream.report import BackfillReport, DreamReport, InboxReport
 from ullage.app.gauge.history import HistoryReport
 from ullage.app.gauge.inspect import InspectReport
 from ullage.app.gauge.session_list import SessionsReport
@@ -65,12 +59,9 @@ REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
     ("memory-store", StoredItem),
     ("memory-status", MemoryStatus),
     ("memory-changes", ChangesReport),
-    ("memory-accept", ChangesReport),
     ("memory-reindex", MemoryStatus),
     ("memory-dream", DreamReport),
     ("memory-review-list", InboxReport),
-    ("memory-review", ReviewReport),
-    ("memory-undo", MemoryUndoReport),
     ("memory-backfill", BackfillReport),
     ("prune", PruneReport),
     ("undo", UndoReport),

@@ -1,7 +1,6 @@
 """`ullage memory`: what a workspace remembers of its sessions."""
 
 import os
-import sys
 from contextlib import closing
 from datetime import date, datetime
 from typing import TYPE_CHECKING, get_args
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from ullage.app.config.load import refuse_read_only
-from ullage.cli import dream, options
+from ullage.cli import dream, options, review
 from ullage.cli.output import answer, n_columns, safe
 from ullage.core.memory.answer import (
     DEFAULT_LIMIT,
@@ -121,7 +120,8 @@ def get(place: str, as_json: bool) -> None:
 def store(text: tuple[str, ...], kind: Kind, as_json: bool) -> None:
     """Store one item, in the inbox DREAMS.md or, where `memory.store` is `log`, in today's log.
 
-    What memory says already is not stored again. Without a terminal it counts as an agent's.
+    What memory says already is not stored again. Without a terminal, or in an agent's, it
+    counts as an agent's.
     """
     from ullage.app.memory.store import store_memory
     from ullage.app.memory.terminal_text import stored_text
@@ -129,8 +129,8 @@ def store(text: tuple[str, ...], kind: Kind, as_json: bool) -> None:
     places = current_places()
     config = options.current_config(None, places)
     source = "ullage memory store"
-    # An agent has a shell too, and no terminal behind it: only a person states preferences.
-    by = "user" if sys.stdin.isatty() else "agent"
+    # Only a person states preferences.
+    by = "user" if options.is_person(places) else "agent"
     stored = store_memory(" ".join(text), kind, source, places.cwd, config, places, by=by)
     answer(stored_text(stored), stored, as_json)
 
@@ -170,26 +170,25 @@ def changes(as_json: bool) -> None:
 
 @memory.command()
 @click.argument("path")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@options.json_option
-def accept(path: str, yes: bool, as_json: bool) -> None:
-    """Take the changes of a memory file for seen, as `ullage memory changes` names it."""
+def accept(path: str) -> None:
+    """Take the changes of a memory file for seen, as `ullage memory changes` names it.
+
+    It shows them and asks; it takes a terminal, and none of an agent's.
+    """
     from ullage.app.memory.origins import accept_change, find_outside_change, report_changes
     from ullage.app.memory.terminal_text import changes_text
 
-    options.refuse_unasked(as_json=as_json, is_answered=yes)
     places = current_places()
+    options.refuse_others(places)
     config = options.current_config(None, places)
     refuse_read_only(config.policy)
     change = find_outside_change(path, places.cwd, places)
-    report = report_changes((change,), places.cwd, places)
-    if not as_json:
-        click.echo(safe(changes_text(report)))
-    if not yes and not click.confirm("Accept these lines?", err=True):
+    click.echo(safe(changes_text(report_changes((change,), places.cwd, places))))
+    if not click.confirm("Accept these lines?", err=True):
         click.echo("Nothing was accepted.", err=True)
         return
     accept_change(path, change.sha256, places.cwd, config, places)
-    answer(f"✓ Accepted {path}", report, as_json)
+    click.echo(safe(f"✓ Accepted {path}"))
 
 
 @memory.command()
@@ -271,5 +270,5 @@ def _is_agreed(plan: "FlushPlan") -> bool:
     return is_agreed
 
 
-for command in (dream.dream, dream.review, dream.undo, dream.backfill):
+for command in (dream.dream, review.review, review.undo, dream.backfill):
     memory.add_command(command)

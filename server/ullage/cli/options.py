@@ -8,13 +8,14 @@ import click
 
 from ullage.app.config.load import load_config, refuse_read_only
 from ullage.core.config.settings import Config
-from ullage.errors import UllageError
+from ullage.errors import Refused, UllageError
 from ullage.store.files.places import Places, current_places
 
 if TYPE_CHECKING:
     from ullage.app.sessions.load import Loaded
     from ullage.app.sessions.session import Session
     from ullage.app.summary.write import ModelUse
+    from ullage.formats.agent_info import AgentInfo
     from ullage.summary.request import Progress, Report
 
 MIN_WINDOW_TOKENS = 1000
@@ -118,6 +119,32 @@ def progress_report() -> "Report | None":
 
 def _show(progress: "Progress") -> None:
     click.echo(progress.text, err=True)
+
+
+def is_person(places: Places) -> bool:
+    """Tell whether a person can be asked: there is a terminal, and it is no agent's."""
+    return sys.stdin.isatty() and _find_agent(places) is None
+
+
+def refuse_others(places: Places) -> None:
+    """Refuse whatever but a person would decide what is remembered.
+
+    Raises:
+        Refused: there is no terminal, or it is an agent's.
+    """
+    if not is_person(places):
+        agent = _find_agent(places)
+        why = "there is no terminal" if agent is None else f"this is a shell of {agent.name}"
+        raise Refused(
+            f"only a person decides what stands in memory, and {why}: run this in a terminal of"
+            " your own, or decide in the editor"
+        )
+
+
+def _find_agent(places: Places) -> "AgentInfo | None":
+    from ullage.formats.registry import agent_of_shell
+
+    return agent_of_shell(places.env)
 
 
 def refuse_writing(places: Places) -> None:

@@ -1,20 +1,23 @@
 """What dreams, reviews and backfills tell: as JSON, and in words for people."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from textwrap import wrap
+from textwrap import fill
 
 import msgspec
 
 from ullage.app.dream.backfill import BackfillPlan, BackfillResult
 from ullage.app.dream.dream import DreamResult
 from ullage.app.dream.review import ReviewPlan, WaitingItem
-from ullage.core.memory.inbox import InboxItem, Section
-from ullage.core.memory.origin import ORIGIN_WORDS, Origin
+from ullage.core.memory.inbox import InboxItem, Section, place_items
+from ullage.core.memory.origin import ORIGIN_WORDS, Origin, normalize_line
+from ullage.core.text.markdown import read_parts
 from ullage.core.text.prose import plural
-from ullage.store.memory.change_records import MemoryChange
+from ullage.errors import UllageError
 from ullage.store.memory.places import DREAMS, MEMORY
 
 _INDENT = "    "
+_MAX_LINES = 10
+"""Of headings that are no items, that are named (chosen)."""
 
 
 class ItemReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,27 +50,8 @@ class InboxReport(msgspec.Struct, frozen=True, kw_only=True):
     """The answer of `ullage memory review --json`."""
 
     waiting: tuple[WaitingReport, ...]
-
-
-class ReviewReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer of a review that was made."""
-
-    accepted: tuple[str, ...]
-    replaced: tuple[str, ...]
-    rejected: tuple[str, ...]
-    known: tuple[str, ...]
-    """Accepted, though `MEMORY.md` says it already."""
-    change: str
-    """The change that `ullage memory undo` takes back."""
-    n_waiting: int
-
-
-class MemoryUndoReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer of `ullage memory undo --json`."""
-
-    what: str
-    files: tuple[str, ...]
-    notes: tuple[str, ...]
+    unread_lines: tuple[int, ...] = ()
+    """Of headings of `DREAMS.md` that are no items, from 1."""
 
 
 class DreamReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,7 +84,9 @@ NOTHING_DUE = DreamReport(
 )
 
 
-def report_inbox(waiting: Iterable[WaitingItem]) -> InboxReport:
+def report_inbox(waiting: Iterable[WaitingItem], inbox: str = "") -> InboxReport:
+    """Report what waits; `inbox` is the text of `DREAMS.md`, where its other headings matter."""
+    items = {place.first_line for place in place_items(inbox)}
     return InboxReport(
         waiting=tuple(
             WaitingReport(
@@ -111,7 +97,12 @@ def report_inbox(waiting: Iterable[WaitingItem]) -> InboxReport:
                 line=each.line,
             )
             for number, each in enumerate(waiting, 1)
-        )
+        ),
+        unread_lines=tuple(
+            at + 1
+            for at, line in enumerate(inbox.split("\n"))
+            if line.startswith("### ") and at not in items
+        ),
     )
 
 
@@ -127,24 +118,6 @@ def report_item(item: InboxItem) -> ItemReport:
         score=item.score,
         reason=item.reason,
         replaces=item.replaces,
-    )
-
-
-def report_review(plan: ReviewPlan, change: MemoryChange, n_waiting: int) -> ReviewReport:
-    outcome = plan.outcome
-    return ReviewReport(
-        accepted=tuple(line.text for line in outcome.accepted),
-        replaced=outcome.replaced,
-        rejected=outcome.rejected,
-        known=outcome.known,
-        change=change.change_id,
-        n_waiting=n_waiting,
-    )
-
-
-def report_undo(change: MemoryChange) -> MemoryUndoReport:
-    return MemoryUndoReport(
-        what=change.what, files=tuple(file.path for file in change.files), notes=change.notes
     )
 
 
@@ -172,22 +145,68 @@ def report_backfill(plan: BackfillPlan, result: BackfillResult | None) -> Backfi
 
 def inbox_text(report: InboxReport, n_columns: int) -> str:
     """List what waits, each item with all that speaks for it."""
-    if not report.waiting:
-        return f"Nothing waits in {DREAMS}"
-    parts = ["\n".join(_write_waiting(each, n_columns)) for each in report.waiting]
-    return "\n\n".join((f"{plural(len(parts), 'item')} in {DREAMS}", *parts))
+    n_items = len(report.waiting)
+    begin = f"{plural(n_items, 'item')} in {DREAMS}" if n_items else f"Nothing waits in {DREAMS}"
+    parts = [
+        "\n".join(_write_waiting(each, f"{each.number}. ", n_columns)) for each in report.waiting
+    ]
+    return "\n\n".join((begin, *parts, *filter(None, [unread_text(report, n_columns)])))
 
 
-def plan_text(plan: ReviewPlan) -> str:
+def unread_text(report: InboxReport, n_columns: int) -> str:
+    """Tell of headings of the inbox that are no items, as one that was edited; empty if none is."""
+    n_unread = len(report.unread_lines)
+    if not n_unread:
+        return ""
+    lines = ", ".join(map(str, report.unread_lines[:_MAX_LINES]))
+    rest = f" and {n_unread - _MAX_LINES:,} more" if n_unread > _MAX_LINES else ""
+    are = "is no item" if n_unread == 1 else "are no items"
+    where = "line" if n_unread == 1 else "lines"
+    text = (
+        f"Note: {plural(n_unread, 'heading')} of {DREAMS} {are}: {where} {lines}{rest}. An item"
+        " stands below “## Candidate Memory Items (Pending Review)”, begins with “### [YYYY-MM-DD"
+        " Title]” and has a line “Finding: …”"
+    )
+    return _wrap(text, "", n_columns)
+
+
+def item_text(
+    each: WaitingReport, n_items: int, plan: ReviewPlan | UllageError, n_columns: int
+) -> str:
+    """Show an item as it is asked about, with what accepting it does, or why that is refused."""
+    if isinstance(plan, UllageError):
+        effects = [f"cannot be accepted: {plan}"]
+    else:
+        outcome = plan.outcome
+        effects = [f"goes to {_tell_place(plan, line.text)}" for line in outcome.accepted]
+        effects += [f"stands in {MEMORY} already" for _ in outcome.known]
+        effects += [f"leaves {MEMORY}: {old}" for old in outcome.replaced]
+        effects += [f"leaves {DREAMS} with it: {text}" for text in outcome.settled]
+    mark = f"{each.number} of {n_items:,}: "
+    shown = "\n".join(_write_waiting(each, mark, n_columns))
+    return "\n".join((shown, *(_wrap(effect, f"{_INDENT}→ ", n_columns) for effect in effects)))
+
+
+def plan_text(plan: ReviewPlan, n_columns: int) -> str:
     """Show what a review changes, line by line."""
     outcome = plan.outcome
-    lines = [f"{MEMORY}", *(f"- {line}" for line in outcome.replaced)]
-    lines += [f"+ {line.text}  ({line.section})" for line in outcome.accepted]
-    lines += [f"= {text}  (stands there already)" for text in outcome.known]
-    if len(lines) == 1:
-        lines = []
-    lines += [f"x {text}  (rejected, will not come again)" for text in outcome.rejected]
-    return "\n".join(lines)
+    lines = [("- ", old) for old in outcome.replaced]
+    lines += [
+        ("+ ", f"{line.text}  (to {_tell_place(plan, line.text)})") for line in outcome.accepted
+    ]
+    lines += [("= ", f"{text}  (stands in {MEMORY} already)") for text in outcome.known]
+    lines += [("x ", f"{text}  (leaves {DREAMS}: replaced)") for text in outcome.settled]
+    lines += [("x ", f"{text}  (rejected, will not come again)") for text in outcome.rejected]
+    return "\n".join(_wrap(text, mark, n_columns) for mark, text in lines)
+
+
+def decided_text(what: str, n_changes: int, n_waiting: int, n_columns: int) -> str:
+    """Tell what a review came to, and how it is taken back."""
+    rest = f"; {n_waiting:,} still waiting" if n_waiting else ""
+    if not n_changes:
+        return f"Nothing was changed{what and f': {what}'}{rest}"
+    back = "takes it back" if n_changes == 1 else "takes them back, the last first"
+    return _wrap(f"{what}{rest}. `ullage memory undo` {back}", "✓ ", n_columns)
 
 
 def dream_text(result: DreamResult, n_columns: int) -> str:
@@ -219,19 +238,13 @@ def _tell_proposed(items: Sequence[InboxItem], n_columns: int) -> Iterator[str]:
         yield "Nothing new lasts: nothing was proposed"
         return
     for item in items:
-        yield from wrap(item.finding, n_columns, initial_indent="  + ", subsequent_indent=_INDENT)
+        yield _wrap(item.finding, "  + ", n_columns)
     yield f"✓ {plural(len(items), 'item')} added to {DREAMS}: ullage memory review"
 
 
-def _write_waiting(each: WaitingReport, n_columns: int) -> Iterator[str]:
-    item, number = each.item, f"{each.number}. "
-    yield from wrap(
-        item.finding,
-        n_columns,
-        initial_indent=number,
-        subsequent_indent=" " * len(number),
-        break_on_hyphens=False,
-    )
+def _write_waiting(each: WaitingReport, mark: str, n_columns: int) -> Iterator[str]:
+    item = each.item
+    yield _wrap(item.finding, mark, n_columns)
     told = (
         f"{item.id} · {ORIGIN_WORDS[each.origin]} · {item.day} {item.title}",
         item.action,
@@ -240,10 +253,27 @@ def _write_waiting(each: WaitingReport, n_columns: int) -> Iterator[str]:
         *(f"replaces: {line}" for line in item.replaces),
     )
     for line in filter(None, told):
-        yield from wrap(
-            line,
-            n_columns,
-            initial_indent=_INDENT,
-            subsequent_indent=_INDENT + "  ",
-            break_on_hyphens=False,
-        )
+        yield _wrap(line, _INDENT, n_columns, n_more=2)
+
+
+def _tell_place(plan: ReviewPlan, text: str) -> str:
+    """Tell the heading of `MEMORY.md` below which a line will stand."""
+    page, heading = plan.outcome.texts.memory, ""
+    for part in read_parts(page):
+        words = page[part.start : part.end]
+        if part.kind == "heading":
+            heading = words.strip("# \t")
+        elif normalize_line(words) == normalize_line(text):
+            break
+    return f"“{heading}” in {MEMORY}"
+
+
+def _wrap(text: str, mark: str, n_columns: int, *, n_more: int = 0) -> str:
+    """Wrap a text at words, its further lines that many columns behind its first word."""
+    return fill(
+        text,
+        n_columns,
+        initial_indent=mark,
+        subsequent_indent=" " * (len(mark) + n_more),
+        break_on_hyphens=False,
+    )
