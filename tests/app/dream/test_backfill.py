@@ -193,6 +193,16 @@ def test_what_is_known_or_was_rejected_is_not_proposed(place: Place) -> None:
     assert run(place).items == ()
 
 
+def test_what_a_later_session_said_is_neither_repeated_nor_replaced(place: Place) -> None:
+    idle(write_pi(place, asked=f"As I said before, {EMOJI}", name="a"), 90)
+    idle(write_pi(place, asked=SPEC.replace("api-spec", "old-spec"), name="b"), 60)
+    idle(write_pi(place, asked=BOTH, name="c"), 30)
+    done = run(place)
+    assert [item.finding for item in done.items] == findings(place)
+    assert len(findings(place)) == 3
+    assert [item.replaces for item in done.items] == [(), (), ()]
+
+
 def test_stopped_between_two_sessions_it_goes_on_with_the_other(place: Place) -> None:
     write_pi(place, asked=SPEC, name="a")
     write_pi(place, asked=EMOJI, name="b")

@@ -84,6 +84,9 @@ def test_a_longer_line_that_adds_a_condition_stands_for_the_shorter() -> None:
 def test_what_repeats_another_in_a_longer_sentence_is_joined_with_it() -> None:
     (proposal,) = dream(say(f"As agreed before: {RULE}"), say(RULE, age=1))
     assert len(proposal.said) == 2
+    longer = f"{RULE.removesuffix('.')}, unless Ada herself approved that one must be there."
+    (proposal,) = dream(say(longer, age=1), say(RULE))
+    assert (proposal.statement.text, proposal.replaces) == (RULE, (longer,))
 
 
 def test_the_newest_of_a_subject_stands_for_the_others() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.config.load import refuse_read_only, refuse_without_memory
-from ullage.app.dream.material import read_known
+from ullage.app.dream.material import Known, read_known
 from ullage.app.dream.write import add_items, write_item
 from ullage.app.sessions.find import list_sessions
 from ullage.app.sessions.load import read
@@ -142,14 +142,20 @@ async def backfill(
     items: list[InboxItem] = []
     unreadable: list[str] = []
     with dream_lock(workspace, places):
+        known = await asyncio.to_thread(_read_known, workspace, places)
         for at, each in enumerate(plan.sessions):
             if report is not None:
                 report(at, len(plan.sessions), each.name)
             try:
-                items += await asyncio.to_thread(_replay, each, workspace, places, now.date())
+                added = await asyncio.to_thread(_replay, each, known, workspace, places, now.date())
             except InputError as error:
                 # One session that cannot be read keeps none of the others back.
                 unreadable.append(f"{each.name}: {error}")
+                continue
+            items += added
+            # The sessions to come are older: what they say replaces none of these.
+            others = (*known.others, *(item.finding for item in added))
+            known = msgspec.structs.replace(known, others=others)
         line = (
             f"{now:%Y-%m-%d %H:%M} · backfill · {plural(len(plan.sessions), 'session')} read ·"
             f" {plural(len(items), 'item')} proposed"
@@ -186,12 +192,15 @@ def list_statements(session: Session, places: Places) -> Iterator[Statement]:
             )
 
 
-def _replay(
-    each: BackfillSession, workspace: Path, places: Places, today: date
-) -> tuple[InboxItem, ...]:
+def _read_known(workspace: Path, places: Places) -> Known:
     # A part of an item, by a killed process, would pass for one that waits.
     recover_memory_changes(workspace, places)
-    known = read_known(workspace, places)
+    return read_known(workspace, places)
+
+
+def _replay(
+    each: BackfillSession, known: Known, workspace: Path, places: Places, today: date
+) -> tuple[InboxItem, ...]:
     proposals = propose(
         list_statements(each.session, places),
         standing=known.standing,
