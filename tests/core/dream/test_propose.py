@@ -115,6 +115,21 @@ def test_in_memory_an_agent_replaces_an_agents_lines_alone(origin: Origin) -> No
     assert [each.replaces for each in agents] == [(THURSDAY,) if origin == "agent" else ()]
 
 
+@pytest.mark.parametrize(
+    ("days_before", "origin", "replaces"),
+    [(-1, "user", [(THURSDAY,)]), (0, "user", [()]), (1, "user", []), (1, "agent", [()])],
+)
+def test_what_an_old_session_says_is_no_newer_than_an_item_that_waits(
+    days_before: int, origin: Origin, replaces: list[tuple[str, ...]]
+) -> None:
+    said = say(TUESDAY, age=5)
+    day = f"{date.fromisoformat(said.day) + timedelta(days=days_before):%Y-%m-%d}"
+    proposals = propose(
+        [said], standing={THURSDAY: origin}, said_on={THURSDAY: day}, known=(), today=TODAY
+    )
+    assert [each.replaces for each in proposals] == replaces
+
+
 def test_at_most_ten_are_proposed_the_best_first() -> None:
     statements = [
         say(f"Never deploy the {name} service on Fridays, always wait for its owner.")

@@ -153,9 +153,9 @@ async def backfill(
                 unreadable.append(f"{each.name}: {error}")
                 continue
             items += added
-            # The sessions to come are older: what they say replaces none of these.
-            others = (*known.others, *(item.finding for item in added))
-            known = msgspec.structs.replace(known, others=others)
+            for item in added:
+                known.standing[item.finding] = "user"
+                known.said_on[item.finding] = item.day
         line = (
             f"{now:%Y-%m-%d %H:%M} · backfill · {plural(len(plan.sessions), 'session')} read ·"
             f" {plural(len(items), 'item')} proposed"
@@ -204,6 +204,7 @@ def _replay(
     proposals = propose(
         list_statements(each.session, places),
         standing=known.standing,
+        said_on=known.said_on,
         known=known.others,
         today=today,
     )

@@ -111,7 +111,12 @@ def _read_material(workspace: Path, config: Config, places: Places, now: datetim
     known = read_known(workspace, places)
     recalls = count_recalls(read_journal(workspace, places).list_recalls())
     proposals = propose(
-        statements, standing=known.standing, known=known.others, today=now.date(), recalls=recalls
+        statements,
+        standing=known.standing,
+        said_on=known.said_on,
+        known=known.others,
+        today=now.date(),
+        recalls=recalls,
     )
     n_known = sum(statement.origin in ("user", "agent") for statement in statements)
     return _Material(

@@ -34,6 +34,8 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
 
     standing: dict[str, Origin]
     """The points of `MEMORY.md` and the items that wait, each on one line."""
+    said_on: dict[str, str]
+    """The days of those that wait, `YYYY-MM-DD`."""
     others: tuple[str, ...]
     """What was rejected, replaced or reworded, and what agents are told from elsewhere."""
 
@@ -71,6 +73,7 @@ def read_known(workspace: Path, places: Places) -> Known:
     origins = read_origins(workspace, places)
     secrets = secrets_in((workspace,), places)
     standing: dict[str, Origin] = {}
+    said_on: dict[str, str] = {}
     others: list[str] = []
     for file in read_memory_files(workspace):
         if file.path == MEMORY:
@@ -87,12 +90,13 @@ def read_known(workspace: Path, places: Places) -> Known:
         elif not file.path.removeprefix(f"{FOLDER}/")[:4].isdigit():
             others += _list_lines(file.text)
     for item in read_items(read_page(workspace, DREAMS) or ""):
+        said_on[item.finding] = item.day
         standing[item.finding] = origins.lines.get(digest_line(item.finding), "unknown")
     for name in (REJECTED, REWORDED):
         others += list_rejected(read_text_file(memory_folder(workspace, places) / name) or "")
     for name in INSTRUCTION_NAMES:
         others += _list_lines(read_page(workspace, name) or "")
-    return Known(standing=standing, others=tuple(dict.fromkeys(others)))
+    return Known(standing=standing, said_on=said_on, others=tuple(dict.fromkeys(others)))
 
 
 def _list_lines(text: str) -> Iterator[str]:

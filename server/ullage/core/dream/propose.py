@@ -9,6 +9,7 @@ agent's never for a person's.
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from itertools import islice
+from types import MappingProxyType
 
 import msgspec
 
@@ -69,13 +70,15 @@ def propose(
     standing: Mapping[str, Origin],
     known: Iterable[str],
     today: date,
+    said_on: Mapping[str, str] = MappingProxyType({}),
     recalls: Iterable[RecallCount] = (),
     limit: int = MAX_PROPOSALS,
 ) -> tuple[Proposal, ...]:
     """Propose what lasts, the best first.
 
     `standing` has the lines of `MEMORY.md` and of items that wait, with their origins: a newer
-    statement may replace them. `known` is what else is not to come again, such as what was
+    statement may replace them. `said_on` has the days of those items: an old session tells nothing
+    newer. `known` is what else is not to come again, such as what was
     rejected.
     """
     statements = list(statements)
@@ -93,8 +96,20 @@ def propose(
     # By the text too, so that which come first hangs on no order of lines.
     best_first = sorted(proposals, key=lambda each: (-each.score, each.statement.text))
     known_texts = KnownTexts((*standing, *known))
-    news = (each for each in best_first if not known_texts.say(each.statement.text))
-    return tuple(_replace_standing(each, standing, subjects) for each in islice(news, limit))
+    news = (
+        each
+        for each in best_first
+        if not known_texts.say(each.statement.text)
+        and not any(
+            day > each.statement.day
+            and (standing[line] == "user" or each.statement.origin == "agent")
+            and subjects.are_same(each.statement.text, line)
+            for line, day in said_on.items()
+        )
+    )
+    return tuple(
+        _replace_standing(each, standing, said_on, subjects) for each in islice(news, limit)
+    )
 
 
 class _Group(msgspec.Struct, frozen=True, kw_only=True):
@@ -198,14 +213,19 @@ def _propose(
 
 
 def _replace_standing(
-    proposal: Proposal, standing: Mapping[str, Origin], subjects: Subjects
+    proposal: Proposal,
+    standing: Mapping[str, Origin],
+    said_on: Mapping[str, str],
+    subjects: Subjects,
 ) -> Proposal:
     """Have a proposal stand for lines of memory and items that wait too."""
     newest = proposal.statement
     replaced = (
         line
         for line, origin in standing.items()
-        if (newest.origin == "user" or origin == "agent") and subjects.are_same(newest.text, line)
+        if (newest.origin == "user" or origin == "agent")
+        and said_on.get(line, "") < newest.day
+        and subjects.are_same(newest.text, line)
     )
     replaces = tuple(dict.fromkeys((*replaced, *proposal.replaces)))
     return msgspec.structs.replace(proposal, replaces=replaces)
