@@ -1,0 +1,1 @@
+"""What is sent with a request, read from the disk."""
