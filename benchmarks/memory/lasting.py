@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ullage.core.dream import lasting
-from ullage.core.dream.propose import MIN_PROBABILITY
+from ullage.core.dream.propose import MIN_AGENT_PROBABILITY, MIN_PROBABILITY
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "tests" / "samples"
@@ -73,9 +73,10 @@ def fit(values: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.f
     return weights
 
 
-def tell(name: str, scores: NDArray[np.float64], truth: NDArray[np.float64]) -> None:
+def tell(name: str, rows: list[Row], scores: NDArray[np.float64]) -> None:
     p = 1 / (1 + np.exp(-scores))
-    over = p >= MIN_PROBABILITY
+    over = p >= np.array([MIN_AGENT_PROBABILITY if row[1] else MIN_PROBABILITY for row in rows])
+    truth = np.array([float(row[2]) for row in rows])
     n_right = int(truth[over].sum())
     order = np.argsort(-scores)
     ranked = "  ".join(f"@{k} {truth[order[:k]].mean():.0%}" for k in (10, 20, 30, 40))
@@ -111,13 +112,13 @@ def main() -> None:
                 np.vstack([matrices[o] for o in others]),
                 np.concatenate([truths[o] for o in others]),
             )
-            tell(name, matrices[name] @ weights, truths[name])
+            tell(name, sets[name], matrices[name] @ weights)
     weights = fit(
         np.vstack([matrices[n] for n in fitted]), np.concatenate([truths[n] for n in fitted])
     )
     print("\nFitted on all but the held-out set, judged on what was fitted:")
     for name in fitted:
-        tell(name, matrices[name] @ weights, truths[name])
+        tell(name, sets[name], matrices[name] @ weights)
     if given.fit:
         table = json.loads(TABLE.read_text("utf-8"))
         table["weights"] = {

@@ -2,13 +2,22 @@
 
 import random
 from functools import cache
+from pathlib import Path
 
 import pytest
 
-from core.dream.month import SAMPLES, dream_of_month, judge_nights, read_month
+from core.dream.month import (
+    SAMPLES,
+    dream_of_month,
+    judge_nights,
+    let_agent_take_over,
+    read_month,
+    write_row,
+)
 from ullage.core.dream.propose import MAX_PROPOSALS, Proposal
 
 MONTHS = sorted(path.stem for path in SAMPLES.glob("memory_*.json"))
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "design" / "memory.md"
 each_month = pytest.mark.parametrize("name", MONTHS)
 
 
@@ -49,6 +58,23 @@ def test_what_was_planted_or_ullages_own_is_never_proposed(name: str) -> None:
     for proposal in (each for night in nights for each in night):
         assert kinds[proposal.statement.text] not in ("poison", "own")
         assert {said.origin for said in proposal.said} <= {"user", "agent"}
+
+
+@each_month
+def test_what_an_agent_took_over_takes_no_persons_words_away(name: str) -> None:
+    lines = let_agent_take_over(read_month(name))
+    persons = {line.text for line in lines if line.origin == "user"}
+    planted = {line.text for line in lines if line.kind == "poison"}
+    for proposal in (each for night in dream_of_month(lines) for each in night):
+        if proposal.statement.text in planted:
+            assert proposal.statement.origin == "agent"
+            assert persons.isdisjoint(proposal.replaces)
+
+
+@pytest.mark.parametrize("name", ["memory_month", "memory_heldout", "memory_heldout_library"])
+def test_the_page_has_the_figures_of_each_log(name: str) -> None:
+    row = write_row(name, judge_nights(read_month(name), dreamt(name)))
+    assert f"|{row}" in PAGE.read_text("utf-8"), row
 
 
 @each_month

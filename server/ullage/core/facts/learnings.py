@@ -36,8 +36,8 @@ _OWN_FACT = re.compile(
     rf"(?:(?=\S{{1,100}}(?:\s{{1,20}}[^\s,;:]+){{2}})(?:{_join(list_entries('own_facts'))})\b"
     rf"|{_join(list_entries('own_facts', has_spaces=False))})"
 )
-"""How a clause begins that tells of the user or the project. Nothing is looked for without a bound: a
-text without blanks may begin a clause at each of its commas."""
+"""How a clause begins that tells of the user or the project. Each part has a bound, as a text
+without blanks may begin a clause at each of its commas."""
 _PATH = (
     r"(?<![\w@])(?:https?://\S|[~.]{0,2}/?[\w.-]{1,100}/[\w.@-]|/[\w.-]{2}"
     r"|[\w-]{2,60}\.[a-z]{2,5}\b)"
