@@ -9,6 +9,9 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from itertools import chain
+
+import msgspec
 
 from ullage.core.memory.words import read_query
 
@@ -33,12 +36,22 @@ MAX_WORDS = 60
 """Of a statement: behind them it speaks of something else (chosen)."""
 
 
+class _Subject(msgspec.Struct, frozen=True):
+    words: frozenset[str]
+    values: dict[str, frozenset[str]]
+    weekdays: frozenset[str]
+    """As words of the text."""
+
+
 class Subjects:
     """The statements at hand, by which a word's rarity is known."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._words = {text: read_subject(text) for text in texts}
-        self._counts = Counter(word for words in self._words.values() for word in words)
+        self._subjects = {text: _read(text) for text in texts}
+        n_texts = max(2, len(self._subjects))
+        counts = Counter(chain.from_iterable(each.words for each in self._subjects.values()))
+        self._rarities = {word: math.log(1 + n_texts / n) for word, n in counts.items()}
+        self._rarest = math.log(1 + n_texts)
 
     def are_same(self, first: str, second: str) -> bool:
         """Tell whether two statements are about the same thing."""
@@ -46,25 +59,24 @@ class Subjects:
 
     def compare(self, first: str, second: str) -> float:
         """Give the share of the shorter statement's rarity that the other has, 0 to 1 and more."""
-        ours, theirs = self._words_of(first), self._words_of(second)
-        shared = ours & theirs
-        values, others = read_values(first), read_values(second)
-        is_valued = not values.keys().isdisjoint(others)
+        ours, theirs = (self._subjects.get(text) or _read(text) for text in (first, second))
         # A weekday is no subject: two things may well be on Fridays.
-        shared -= read_subject(" ".join(values.get("weekday", ())))
+        shared = (ours.words & theirs.words) - ours.weekdays
+        is_valued = not ours.values.keys().isdisjoint(theirs.values)
         if len(shared) < (MIN_VALUED if is_valued else MIN_SHARED):
             return 0.0
-        ratio = self.weigh(shared) / min(self.weigh(ours), self.weigh(theirs))
+        ratio = self.weigh(shared) / min(self.weigh(ours.words), self.weigh(theirs.words))
         return ratio + VALUED_RATIO * is_valued
-
-    def _words_of(self, text: str) -> frozenset[str]:
-        words = self._words.get(text)
-        return read_subject(text) if words is None else words
 
     def weigh(self, words: Iterable[str]) -> float:
         """Give the rarity of words, the greater the rarer."""
-        n_texts = max(2, len(self._words))
-        return sum(math.log(1 + n_texts / max(1, self._counts[word])) for word in words)
+        return sum(self._rarities.get(word, self._rarest) for word in words)
+
+
+def _read(text: str) -> _Subject:
+    values = read_values(text)
+    weekdays = read_subject(" ".join(values.get("weekday", ())))
+    return _Subject(read_subject(text), values, weekdays)
 
 
 def read_subject(text: str) -> frozenset[str]:
