@@ -20,14 +20,25 @@ LINES = [line for path in SAMPLES.glob("memory_*.json") for line in read_month(p
 
 
 def test_entries_are_small_letters_sorted_and_stand_once() -> None:
-    assert TABLE.keys() == {"tables", "weights"}
+    assert TABLE.keys() == {"tables", "patterns", "cased", "signs", "weights"}
     for name, entries in TABLES.items():
         assert entries, name
         assert list(entries) == sorted(set(entries)), name
         for entry in entries:
             assert entry == entry.lower().strip(), name
             assert "’" not in entry, "the apostrophe is read as '"
-            assert re.fullmatch(r"[a-z0-9][a-z0-9' -]*[a-z0-9']", entry), entry
+            assert re.fullmatch(r"[a-z0-9](?:[a-z0-9' -]*[a-z0-9'])?", entry), entry
+
+
+@pytest.mark.parametrize("group", ["patterns", "cased", "signs"])
+def test_each_expression_of_a_group_stands_by_itself(group: str) -> None:
+    for name, parts in msgspec.convert(TABLE[group], dict[str, tuple[str, ...]]).items():
+        assert name not in TABLES
+        assert len(set(parts)) == len(parts) > 0, name
+        for part in parts:
+            # It is joined with others by `|`, and says nothing where it fits everything.
+            assert re.compile(part).groups == 0, part
+            assert re.search(part, "") is None, part
 
 
 def test_each_weight_is_one_of_a_feature_that_is_seen() -> None:

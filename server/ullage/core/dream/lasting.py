@@ -9,7 +9,7 @@ and less is proposed.
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import msgspec
@@ -35,63 +35,6 @@ MIN_WORDS = 4
 _WORD = re.compile(r"[\w'`/.-]+")
 _CODE = re.compile(r"`[^`\n]+`")
 _COMMAND = re.compile(r"`(?:[A-Z_]+=\S+ )*(?:[a-z][\w.-]*)(?: [^`\n]+)`")
-_PATTERNS: dict[str, re.Pattern[str]] = {
-    "weekday": re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"),
-    "clock": re.compile(r"\b\d\d?:\d\d\b|\b\d{1,2} ?(?:am|pm)\b"),
-    "consequence": re.compile(r", so |; so |\bhence\b|, which "),
-    "request": re.compile(
-        r"(?:[,.;:] |\b(?:and|so|then|please|pls|just|only|or|but) )(?:look|check|make|pass|prepare"
-        r"|change|try|add|build|put|group|leave|run|start|write|cite|explain|say|pull|see|find|fix"
-        r"|move|give|tell|remind|begin|think|go|do|take|let|rename|update|remove|delete)\b"
-        r"|\b(?:can|could|would) (?:you|we)\b|\blet'?s\b|\bi want (?:the|it|this|that|a)\b"
-    ),
-    "now": re.compile(r"\bnow\b|\bstill\b|\bagain\b"),
-    "hearsay": re.compile(
-        r"\b(?:wants?|asked|complained|says|said|thinks?|mailed|wrote|told|reported|probably)\b"
-    ),
-    "one case": re.compile(r"\b(?:one|two|three|a|the) (?:customer|user|person|guy|row|case)s?\b"),
-    "asking": re.compile(
-        r"^(?:does|do|did|should|can|could|would|is|are|was|were|why|how|what|where|which|who)"
-        r" (?:i|we|you|it|the|this|that|there|a|an)\b(?!.*[,:;] )"
-        r"|\bshould (?:i|we)\b|\bit might be\b|\bcan you\b"
-    ),
-    "intention": re.compile(r"^(?:i'll|i'm|i've|i will|let me|let's|we'll|after that|next)\b"),
-    "fault": re.compile(
-        r"\b(?:root cause|cause is|bugs?(?: \d+)?|the (?:fix|issue|problem|error)s?)\b"
-    ),
-    "obliges": re.compile(r"\b(?:must|shall|(?:has|have|needs?) to)\b"),
-    "points": re.compile(
-        r"^(?:and |but |so |then |ok |yeah )?(?:this|that|these|those|it|they|there|he|she|here"
-        r"|it's|that's)\b|\b(?:this|that) one\b"
-        r"|\b(?:do|did|does|fix|use|keep|leave|like|want|put|make) (?:it|that|this|them)\b"
-    ),
-    "refers": re.compile(r"\b(?:this|that|these|those|here|it|they|them|he|she|him|her|there)\b"),
-    "speaker": re.compile(r"\b(?:i|me|my|mine)\b"),
-    "group": re.compile(r"\b(?:we|our|us)\b"),
-    "number": re.compile(
-        r"\b\d[\d.,]*\s?(?:%|ms|s|sec|seconds?|min(?:utes)?|hours?|h|days?|weeks?|months?|years?"
-        r"|[kmgt]b|k|rows|lines|chars|characters|columns|cols|px|bytes|bit|mv|v|ma|[kmg]?hz"
-        r"|requests?|connections|workers|retries|credits)\b"
-        r"|\b(?:port|version|node|python|java|go|rust|swift|kotlin|ios|android) v?\d[\d.]*"
-        r"|\bv?\d+\.\d+(?:\.\d+)?\b|\b\d{4,5}\b"
-    ),
-    "program": re.compile(
-        r"^(?:\$|>|sudo|git|npm|pnpm|yarn|cargo|kubectl|docker|psql|curl|cd|ls|cat|export|uv"
-        r"|pip|python|node|brew|helm|terraform|adb|xcodebuild) |^\S+=\S+ "
-        r"|error:|exception|traceback|\bat /\S+:\d|:\d+:\d+|npm err|panicked|failed with|exit code"
-        r"|stack trace| \| |^warn(?:ing)?\b|^[a-z]+error\b|^npm |` → | → \S+ failed"
-    ),
-    "report": re.compile(
-        r"^\[|^\((?:context: \d|post-compaction |output pruned)"
-        r"|^recalled from|ullage-memory|finding: |suggested action: |^context (?:is )?at"
-        r"|^[-=#>$]|^\s*<|^memory_get |^memory/\S+\.md#l\d|^memory\.md#l\d"
-    ),
-    "label": re.compile(
-        r"^(?:completed|remaining|changed|failing|open|todo|fixed|done|next|progress|started|ran"
-        r"|rebased|blocked|wip)\b"
-    ),
-}
-"""Of a statement in small letters."""
 _NEVER = frozenset(("question", "program", "report", "label", "asking"))
 """What no weight makes up for: a question, what a program printed, what Ullage itself wrote, and
 what tells of progress."""
@@ -103,15 +46,6 @@ _NEVER_OF_AGENT = frozenset(
 )
 """An agent's log is full of reports, plans and bugs, which read as facts do: of 106 that weights
 alone let through, a reader would have kept 17 (recorded sessions, flushed by rule)."""
-_CASED: dict[str, re.Pattern[str]] = {
-    "reference": re.compile(
-        r"\b[A-Z]{2,6}-\d+\b|(?<!\w)#\d+|\b(?i:bug|line|pr|run|build|ticket|issue|order|case|commit|job"
-        r"|attempt|epoch|row)s? #?\d+|\b(?=[a-f]{0,9}\d)[0-9a-f]{7,10}\b"
-    ),
-    "capitals": re.compile(r"\b[A-Z][A-Z0-9_.]{2,}\b"),
-    "name": re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]{2,}"),
-    "sentences": re.compile(r"[.;] \w"),
-}
 _COUNTED = ("passing", "events", "states", "recurring", "surroundings", "limits")
 """Tables of which two words say more than one."""
 _OF_AGENT = (
@@ -128,34 +62,6 @@ _OF_AGENT = (
 )
 """Tables whose words weigh otherwise where an agent wrote them."""
 
-
-_LEADS = r"^(?:(?:and|also|but|so|please|pls|note|remember|ok|okay|btw|by the way)\W+)*"
-_STANDING = re.compile(
-    _LEADS + r"(?:(?:always|never|don't ever|do not ever|whenever|every time|each time|from now on"
-    r"|going forward|in the future|in general|as a rule|for future)\b(?!-)"
-    r"|(?:please )?(?:don't|dont|do not|avoid|keep|use|prefer|ask me|show me|tell me|write)"
-    r" .{3,120}\b(?:ever|always|from now on|going forward|in the future|every time|each time"
-    r"|whenever|unless i|in general)\b)|\bmust (?:never|always|not)\b"
-)
-"""A rule that says itself that it goes on."""
-_LIKING = re.compile(
-    r"\b(?:i(?: do)? (?:(?:really|generally|usually|much|strongly|always|also) )?"
-    r"(?:prefer|like|love|hate|dislike|don't like|do not like|can't stand|always want|never want)"
-    r"|i(?:'d| would) (?:rather|prefer|take))\b (?!to |this|that|it|the |your|how"
-    r"|what|where|option|you\b|these|those|them)"
-    r"|\bi want .{3,80}\b(?:all|every|each|any|no) "
-)
-_CUSTOM = re.compile(
-    r"\b(?:we|the team|everyone here|nobody here) (?:\w+ )?(?:use|only|always|never|deploy"
-    r"|host|keep)\b"
-)
-_SUPPOSED = re.compile(
-    r"\b(?:if|should|can|when|once|could) (?:we|the team)\b|\bwe used\b|\bso we\b|\bshould\b"
-    r"|\bthe (?:first|second|last|other) (?:part|one|point|option|step)\b|\bother places\b"
-    r"|\b(?:we|i)(?: (?:can|could|would|will)|'(?:d|ll))\b|\beventually\b"
-    r"|\bi might\b|\bmaybe\b|\bi guess\b|\bnot sure\b|\bprobably\b"
-)
-"""What is only thought of, or says what it means elsewhere."""
 _BOUND = frozenset(
     (
         *("passing", "now", "points", "reference", "presence", "clock", "momentary"),
@@ -170,9 +76,6 @@ _INTERJECTION = re.compile(
 _RULE_WITHIN = re.compile(
     r".*\bthat ((?:every|each|all|no|any)\b.{5,300}\bmust (?:not|never|always)\b.*)",
     re.IGNORECASE | re.DOTALL,
-)
-_THROWN_AWAY = re.compile(
-    r"/(?:tmp|var/folders)/|\b(?:downloads|desktop|screenshots?|tempor\w+)\b", re.IGNORECASE
 )
 _MARKUP = ("//", "# ", "- ", "* ", "+ ", "+/")
 
@@ -189,8 +92,27 @@ class Judgment(msgspec.Struct, frozen=True, kw_only=True):
     """Whether its words say that it goes on: most that is said in a session does not."""
 
 
-class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`data/lasting.json`: entries that are joined, and weights of features."""
+
     tables: dict[str, tuple[str, ...]]
+    """Words and phrases, in small letters."""
+    patterns: dict[str, tuple[str, ...]]
+    """Expressions that are looked for in small letters."""
+    cased: dict[str, tuple[str, ...]]
+    """And those for which capitals count."""
+    signs: dict[str, tuple[str, ...]]
+    """Expressions that are no features: what goes on, what is only thought of, what is a liking."""
+    weights: dict[str, float]
+
+
+class _Table(msgspec.Struct, frozen=True, kw_only=True):
+    """What that file says, compiled."""
+
+    tables: dict[str, re.Pattern[str]]
+    patterns: dict[str, re.Pattern[str]]
+    cased: dict[str, re.Pattern[str]]
+    signs: dict[str, re.Pattern[str]]
     weights: dict[str, float]
 
 
@@ -223,12 +145,14 @@ def cut_to_statement(text: str) -> str:
 def list_features(text: str, *, is_agents: bool) -> frozenset[str]:
     """List what can be seen of a statement, by the names that have weights."""
     wording = read_wording(text)
-    seen = set(_list_patterns(text, wording.lower))
+    table = _read_table()
+    seen = {name for name, pattern in table.patterns.items() if pattern.search(wording.lower)}
+    seen |= {name for name, pattern in table.cased.items() if pattern.search(text)}
     words = _WORD.findall(wording.lower)
-    counts = {name: len(found.findall(wording.lower)) for name, found in _compile_tables().items()}
+    counts = {name: len(found.findall(wording.lower)) for name, found in table.tables.items()}
     seen |= {name for name, n in counts.items() if n and name != "orders"}
     seen |= {f"{name} twice" for name in _COUNTED if counts[name] > 1}
-    if words and words[0] in _read_table().tables["orders"]:
+    if words and table.tables["orders"].fullmatch(words[0]):
         seen.add("order")
         seen |= {"general order"} if seen & {"recurring", "occasions", "kinds"} else set()
         seen |= {"order with a ground"} if seen & {"evidence", "reasons"} else set()
@@ -243,7 +167,7 @@ def list_features(text: str, *, is_agents: bool) -> frozenset[str]:
         "left out": is_excluding(wording),
         "own fact": tells_own_fact(wording.lower),
         "place": find_place(wording.lower) is not None,
-        "liking": _LIKING.search(wording.lower) is not None,
+        "liking": _has_sign("liking", wording.lower),
         "lesson": has_marker(wording, LESSONS) or has_marker(wording, DEAD_ENDS),
         "complaint": has_marker(wording, COMPLAINTS),
         "momentary": has_marker(wording, MOMENTARY),
@@ -264,27 +188,16 @@ def list_features(text: str, *, is_agents: bool) -> frozenset[str]:
     return frozenset(seen)
 
 
-def _list_patterns(text: str, lower: str) -> Iterator[str]:
-    for name, pattern in _PATTERNS.items():
-        if pattern.search(lower):
-            yield name
-    for name, pattern in _CASED.items():
-        if pattern.search(text):
-            yield name
-
-
 def _is_standing(text: str, features: frozenset[str]) -> bool:
     lower = text.lower().replace("’", "'")
     bound = _BOUND - {"now"} if "from now on" in lower else _BOUND
     if not bound.isdisjoint(features) or text.startswith(_MARKUP):
         return False
-    if _SUPPOSED.search(lower) is not None:
-        return False
-    return (
-        _CUSTOM.search(lower) is not None
+    return not _has_sign("supposed", lower) and (
+        "liking" in features
+        or _has_sign("custom", lower)
+        or _has_sign("standing", lower)
         or _tells_place(text, features)
-        or _STANDING.search(lower) is not None
-        or _LIKING.search(lower) is not None
     )
 
 
@@ -292,8 +205,7 @@ def _tell_kind(text: str, features: frozenset[str], *, is_agents: bool) -> Kind:
     """Tell what a statement is, by which it finds its section in `MEMORY.md`."""
     if "lesson" in features or {"evidence", "limits twice"} <= features:
         return "dead-end"
-    is_custom = _CUSTOM.search(text.lower()) is not None
-    if is_custom or _tells_place(text, features):
+    if _has_sign("custom", text.lower()) or _tells_place(text, features):
         return "fact"
     if not is_agents and "owners" not in features and _is_preference(features):
         return "preference"
@@ -311,7 +223,7 @@ def _is_preference(features: frozenset[str]) -> bool:
 
 def _tells_place(text: str, features: frozenset[str]) -> bool:
     """Tell whether a statement says where something of the project is, for more than a day."""
-    if _THROWN_AWAY.search(text) is not None:
+    if _has_sign("passing place", text.lower()):
         return False
     names = {kind for kind, _ in find_identifiers(text)}
     is_ours = {"own fact", "group"} <= features
@@ -341,18 +253,24 @@ def _tell_reason(features: frozenset[str], weights: dict[str, float], *, is_agen
     return f"{who}; {why}" if why else who
 
 
+def _has_sign(name: str, lower: str) -> bool:
+    return _read_table().signs[name].search(lower) is not None
+
+
 @cache
 def _read_table() -> _Table:
-    return msgspec.json.decode(read_packaged("lasting.json"), type=_Table)
+    file = msgspec.json.decode(read_packaged("lasting.json"), type=_File)
+    return _Table(
+        tables={
+            name: re.compile(rf"(?<![\w'])(?:{'|'.join(map(re.escape, reversed(words)))})(?!\w)")
+            for name, words in file.tables.items()
+        },
+        patterns=_compile(file.patterns),
+        cased=_compile(file.cased),
+        signs=_compile(file.signs),
+        weights=file.weights,
+    )
 
 
-@cache
-def _compile_tables() -> dict[str, re.Pattern[str]]:
-    return {
-        name: re.compile(
-            r"(?<![\w'])(?:"
-            + "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-            + r")(?!\w)"
-        )
-        for name, words in _read_table().tables.items()
-    }
+def _compile(groups: Mapping[str, Sequence[str]]) -> dict[str, re.Pattern[str]]:
+    return {name: re.compile("|".join(parts)) for name, parts in groups.items()}
