@@ -12,7 +12,7 @@ from itertools import combinations
 
 import msgspec
 
-from ullage.core.dream.subjects import Subjects, read_subject, read_values
+from ullage.core.dream.subjects import MIN_SHARED, Subjects, read_subject, read_values
 from ullage.core.text.markdown import Part, read_parts, split_plain_words
 from ullage.core.text.prose import remove_list_mark
 from ullage.core.text.word_lists import word_list
@@ -22,8 +22,6 @@ MIN_VALUED_RATIO = 0.75
 the instruction files of 50 repositories have no false pair, 3,400 log lines of the samples four."""
 MIN_REVERSED_RATIO = 0.8
 """Of all words of both, those that they have in common, where one says no (chosen)."""
-MIN_SHARED = 2
-"""Words beside the values: one alone is no subject (chosen)."""
 MAX_LINES = 200
 """Of a page, the first: what Claude Code loads of one."""
 MAX_OF_ONE = 2

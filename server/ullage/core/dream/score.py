@@ -5,7 +5,7 @@ ever asked for a text, nothing is applied unread, however often it was written d
 """
 
 import math
-from collections.abc import Iterable
+from contextlib import suppress
 from datetime import date
 
 import msgspec
@@ -29,15 +29,20 @@ class Support(msgspec.Struct, frozen=True, kw_only=True):
     days: tuple[str, ...]
     """On which it was said, `YYYY-MM-DD`."""
     recalls: tuple[RecallCount, ...] = ()
-    """Of the pieces of memory that say it, by persons and agents."""
+    """Of the pieces of memory that say it."""
     n_tags: int = 0
     """Names in it: paths, identifiers, values."""
     probability: float = 0.0
     """That it lasts."""
 
     @property
+    def asked(self) -> tuple[RecallCount, ...]:
+        """Recalls by persons and agents."""
+        return tuple(count for count in self.recalls if count.by != "ullage")
+
+    @property
     def n_recalls(self) -> int:
-        return sum(count.n_recalls for count in self.recalls if count.by != "ullage")
+        return sum(count.n_recalls for count in self.asked)
 
     @property
     def n_signals(self) -> int:
@@ -46,8 +51,7 @@ class Support(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def n_contexts(self) -> int:
         """Different queries or days, whichever are more."""
-        n_queries = sum(count.n_queries for count in self.recalls if count.by != "ullage")
-        return max(n_queries, len(_list_days(self)))
+        return max(sum(count.n_queries for count in self.asked), len(_list_days(self)))
 
 
 def score(support: Support, today: date) -> float:
@@ -56,7 +60,7 @@ def score(support: Support, today: date) -> float:
     newest = max(days, default=today)
     span_days = (newest - min(days, default=today)).days
     n_hits = support.n_recalls
-    total = sum(count.total_score for count in support.recalls if count.by != "ullage")
+    total = sum(count.total_score for count in support.asked)
     consolidation = 0.2
     if len(days) > 1:
         consolidation = 0.55 * math.log(len(days)) / math.log(5) + 0.45 * span_days / 7
@@ -83,13 +87,8 @@ def may_apply_unread(support: Support, today: date) -> bool:
 
 
 def _list_days(support: Support) -> frozenset[date]:
-    recalled = (count.last_day for count in support.recalls if count.by != "ullage")
-    return frozenset(_read_days((*support.days, *recalled)))
-
-
-def _read_days(days: Iterable[str]) -> Iterable[date]:
-    for day in days:
-        try:
-            yield date.fromisoformat(day)
-        except ValueError:
-            continue
+    days: set[date] = set()
+    for day in (*support.days, *(count.last_day for count in support.asked)):
+        with suppress(ValueError):
+            days.add(date.fromisoformat(day))
+    return frozenset(days)

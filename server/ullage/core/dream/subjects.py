@@ -13,6 +13,7 @@ from itertools import chain
 
 import msgspec
 
+from ullage.core.memory.likeness import WEEKDAY
 from ullage.core.memory.words import read_query
 
 MIN_SHARED = 2
@@ -24,7 +25,6 @@ VALUED_RATIO = 0.17
 MIN_RATIO = 0.3
 """Of the rarity of the shorter statement's words, that which is shared. Chosen on the pairs of the
 made-up logs of `tests/samples`."""
-_WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
 _COUNTED = re.compile(
     r"\b(?P<value>\d[\d.,]{0,20}|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty"
     r"|forty|fifty|sixty|seventy|eighty|ninety|(?:a|one|two|three|four|five) (?:hundred|thousand))"
@@ -88,6 +88,6 @@ def read_values(text: str) -> dict[str, frozenset[str]]:
     values: defaultdict[str, set[str]] = defaultdict(set)
     for match in _COUNTED.finditer(text):
         values[match["unit"].lower()].add(match["value"].lower())
-    values["weekday"].update(match[0].lower().rstrip("s") for match in _WEEKDAY.finditer(text))
+    values["weekday"].update(match[0].lower().rstrip("s") for match in WEEKDAY.finditer(text))
     values["address"].update(match[0].rstrip(".,;:)>") for match in _ADDRESS.finditer(text))
     return {sort: frozenset(named) for sort, named in values.items() if named}

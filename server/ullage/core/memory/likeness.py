@@ -17,7 +17,7 @@ REPEATED = 0.6
 """Share of a text's character runs that another has which it holds, from which it says no more
 (chosen: "as I said" and "please" around a rule are less, a condition is more)."""
 _REVERSALS = word_list("reversals").words
-_WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?")
+WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
 _STOPS = " .,;:!"
 
 
@@ -98,4 +98,4 @@ def _read(text: str) -> Likeness:
 
 def _is_value(word: str) -> bool:
     """Tell whether a word is a number or a weekday, with another of which a text says another."""
-    return any(map(str.isdigit, word)) or _WEEKDAY.fullmatch(word) is not None
+    return any(map(str.isdigit, word)) or WEEKDAY.fullmatch(word) is not None
