@@ -8,7 +8,7 @@ from ullage.app.memory.origins import begin_memory, record_lines
 from ullage.core.dream.propose import Proposal, Statement
 from ullage.core.dream.review import list_rejected
 from ullage.core.memory.inbox import TITLE, InboxItem, format_item, propose_item, read_items
-from ullage.core.memory.likeness import Likeness
+from ullage.core.memory.likeness import KnownTexts
 from ullage.core.memory.origin import ORIGIN_WORDS, Origin, digest_line
 from ullage.core.text.prose import plural
 from ullage.store.files.atomic import replace_file
@@ -64,10 +64,10 @@ def add_items(
 
     def compose(before: str) -> str:
         added.clear()
-        waiting = [Likeness(item.finding) for item in read_items(before)]
+        waiting = KnownTexts(item.finding for item in read_items(before))
         text = ""
         for _, item in proposed:
-            if not any(alike.is_said_by(item.finding) for alike in waiting):
+            if not waiting.say(item.finding):
                 text += ("\n" if text else "") + format_item(item, before + text)
                 added.append(item)
         return text
