@@ -171,3 +171,12 @@ def test_a_summary_is_read_back_from_its_message(agent: MessageFormat) -> None:
     assert [item.category for item in context.items] == ["summary", "user"]
     assert context.boundary is not None
     assert context.boundary.summary == "We looked."
+
+
+@pytest.mark.parametrize("shape", get_args(MessageFormat))
+def test_the_summary_of_an_assembled_history_is_known_in_every_shape(shape: MessageFormat) -> None:
+    summary = {"role": "system", "content": "[Prior conversation summary]\nWe built the mill."}
+    found = held(shape, [summary])
+    assert found.boundary is not None
+    assert found.boundary.summary == "We built the mill."
+    assert found.items[0].category == "summary"

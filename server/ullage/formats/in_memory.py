@@ -8,8 +8,15 @@ from typing import cast
 import msgspec
 
 from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
-from ullage.core.transcript.context import PREFACE, Category, Compaction, Context, ContextItem
-from ullage.core.transcript.entries import Header, JsonObject, Line, Message, Usage
+from ullage.core.transcript.context import (
+    PREFACE,
+    SYSTEM_SUMMARY_OPENING,
+    Category,
+    Compaction,
+    Context,
+    ContextItem,
+)
+from ullage.core.transcript.entries import Header, JsonObject, Line, Message, Text, Usage
 from ullage.core.transcript.lineage import CompactionRef
 from ullage.formats.json_line import as_object, canonical_json, decode_object, ms_of, objects_of
 from ullage.formats.reading import calls_in
@@ -110,7 +117,7 @@ def _items(
         ordered = decode_object(Line(0, body))
         if isinstance(ordered, str):  # only what is too large or too deep to be read
             ordered = native
-        message, category = shape.message_of(ordered, tool_names)
+        message, category = _message_of(shape, ordered, tool_names)
         tool_names |= calls_in(message)
         items.append(
             ContextItem(
@@ -125,7 +132,31 @@ def _items(
 
 
 def _is_boundary(shape: MessageShape, item: ContextItem) -> bool:
-    return item.category == "summary" and shape.summary_of(item.native) is not None
+    return item.category == "summary" and _summary_of(shape, item.native) is not None
+
+
+def _message_of(
+    shape: MessageShape, native: JsonObject, tool_names: Mapping[str, str]
+) -> tuple[Message, Category]:
+    summary = _assembled_summary_of(native)
+    if summary is None:
+        return shape.message_of(native, tool_names)
+    text = Text(text=SYSTEM_SUMMARY_OPENING + summary)
+    return Message(role="system", blocks=(text,)), "summary"
+
+
+def _summary_of(shape: MessageShape, native: JsonObject) -> str | None:
+    summary = _assembled_summary_of(native)
+    return shape.summary_of(native) if summary is None else summary
+
+
+def _assembled_summary_of(native: JsonObject) -> str | None:
+    """Give the summary of a message that an assembled history begins with, whatever its shape."""
+    content = native.get("content")
+    is_summary = native.get("role") == "system" and isinstance(content, str)
+    if is_summary and cast(str, content).startswith(SYSTEM_SUMMARY_OPENING):
+        return cast(str, content).removeprefix(SYSTEM_SUMMARY_OPENING)
+    return None
 
 
 def _place(
@@ -168,7 +199,7 @@ def _boundary(shape: MessageShape, summary: ContextItem, n_tokens_after: int | N
     return Compaction(
         entry_id=summary.entry_id,
         at_ms=summary.at_ms,
-        summary=shape.summary_of(summary.native) or "",
+        summary=_summary_of(shape, summary.native) or "",
         n_tokens_after=n_tokens_after,
     )
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from ullage.core.change.edit import PruneEdit, UndoEdit
-from ullage.core.transcript.context import Context, PruneRecord
+from ullage.core.transcript.context import SYSTEM_SUMMARY_OPENING, Context, PruneRecord
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.formats import json_line
 from ullage.formats.json_line import LAST_SECOND, int_of, iso_ms, ms_of, object_of, text_of
@@ -202,7 +202,7 @@ def summary_message(
             at = at_ms // 1000 if is_seconds else at_ms
         return {"role": "user", "content": content, "timestamp": at}
     if dialect == FLAT:
-        return {"role": "system", "content": f"[Prior conversation summary]\n{summary}"}
+        return {"role": "system", "content": SYSTEM_SUMMARY_OPENING + summary}
     return None
 
 
