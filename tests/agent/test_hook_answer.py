@@ -114,6 +114,42 @@ def test_after_a_compaction_the_agent_gets_its_state_back(lab: Lab) -> None:
     assert len(told) <= MAX_CONTEXT_CHARS
 
 
+def test_after_a_compaction_the_rules_of_the_workspace_come_again(lab: Lab) -> None:
+    (lab.place.cwd / "AGENTS.md").write_text("## Red Lines\n- Never push.\n", "utf-8")
+    file = lab.claude_session(used=100_000)
+    lab.ask(claude("PreCompact", trigger="auto"))
+    file.boundary()
+    file.summary("What came before.")
+    lab.path.write_bytes(file.data)
+    told = told_context(lab.ask(claude("SessionStart", source="compact")), "SessionStart")
+    assert told.startswith("[Post-compaction checkpoint restore]\n\nWorking on:")
+    assert told.endswith("> ## Red Lines\n> - Never push.")
+    make_older(lab)
+    file.record("attachment", attachment={"type": "hook_additional_context", "content": [told]})
+    lab.path.write_bytes(file.data)
+    # It is there still, however the rules changed since.
+    (lab.place.cwd / "AGENTS.md").write_text("## Red Lines\n- Push.\n", "utf-8")
+    assert lab.ask(claude("SessionStart", source="resume")) == ""
+
+
+def test_what_the_hook_says_keeps_its_limit_whatever_is_allowed(lab: Lab) -> None:
+    (lab.place.home / ".openclaw").mkdir(exist_ok=True)
+    config = "checkpoint:\n  injectionTokens: 100000\n"
+    (lab.place.home / ".openclaw" / "config.yaml").write_text(config, "utf-8")
+    limits = "- Never push.\n" * 1000
+    (lab.place.cwd / "AGENTS.md").write_text(f"## Red Lines\n{limits}", "utf-8")
+    file = ClaudeFile(cwd=str(lab.place.cwd))
+    for number in range(60):
+        file.user(f"Never touch the folder number {number}, {'which is ours, ' * 20}whatever is.")
+        file.assistant(text("I will not."), usage=100_000)
+    lab.path.write_bytes(file.data)
+    lab.ask(claude("PreCompact", trigger="auto"))
+    told = told_context(lab.ask(claude("SessionStart", source="compact")), "SessionStart")
+    assert len(told.encode()) <= MAX_CONTEXT_CHARS
+    assert len(told) > 8_000
+    assert told.endswith("[… the rest is left out]")
+
+
 def test_a_session_without_a_checkpoint_is_told_nothing(lab: Lab) -> None:
     lab.claude_session(used=100_000)
     assert lab.ask(claude("SessionStart", source="compact")) == ""
@@ -240,6 +276,7 @@ def test_what_a_subagent_does_is_not_the_session_s(lab: Lab) -> None:
 
 
 def test_copilot_gets_its_state_back_with_the_tool_after_a_compaction(lab: Lab) -> None:
+    (lab.place.cwd / "AGENTS.md").write_text("## Red Lines\n- Never push.\n", "utf-8")
     lab.ask(copilot("UserPromptSubmit", prompt=f"Add a retry. {RULE}"))
     assert lab.ask(copilot("PostToolUse", **tool_call())) == ""
     assert lab.ask(copilot("PreCompact", trigger="auto")) == ""
@@ -248,6 +285,7 @@ def test_copilot_gets_its_state_back_with_the_tool_after_a_compaction(lab: Lab) 
     assert restored.startswith("[Post-compaction checkpoint restore]")
     assert "/work/shop/cart.py" in restored
     assert RULE in restored
+    assert restored.endswith("> ## Red Lines\n> - Never push.")
     assert lab.ask(copilot("PostToolUse", **tool_call("toolu_000000003"))) == ""
 
 

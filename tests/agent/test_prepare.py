@@ -358,6 +358,22 @@ async def test_the_working_state_is_given_back_once_after_a_compaction(service: 
     assert told(await session.prepare()) == []
 
 
+@pytest.mark.parametrize("is_fetched", [True, False])
+async def test_the_rules_of_the_workspace_come_with_it(
+    service: Service, places: Places, is_fetched: bool
+) -> None:
+    (places.cwd / "AGENTS.md").write_text("## Red Lines\n- Never push.\n", "utf-8")
+    session = await filled(await service.open())
+    await session.prepare(used=162_000)
+    session.apply(await session.compact())
+    text = (await session.resume()).text if is_fetched else None
+    after = await session.prepare()
+    assert told(after) == ([] if is_fetched else ["checkpointRestore"])
+    text = text or after.system_events[0].text
+    assert text.startswith("[Post-compaction checkpoint restore]\n\nWorking on:")
+    assert text.endswith("> ## Red Lines\n> - Never push.")
+
+
 async def test_a_runtime_that_fetched_the_working_state_is_not_given_it_again(
     service: Service,
 ) -> None:

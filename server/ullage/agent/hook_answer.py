@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 MAX_CONTEXT_CHARS = 9_000
 """Claude Code replaces what is above 10,000 by a preview; Codex cuts at 2,500 tokens, which
 `injection_tokens` keeps far below (docs/design/agents.md, "Hooks")."""
+CHECKPOINT_CHARS = 6_000
+"""Of these, so that the rules of the workspace always have their room behind it."""
 STEERING_CHARS = 4_000
 """Claude Code takes 10,000; after `/compact` the model reads the text once more (chosen)."""
 NEW_S = 60.0
@@ -103,10 +105,17 @@ def _after_tool(hook: _Hook, event: hook_event.ToolUsed) -> bytes:
 
     if not take_mark(hook.key, hook.places):
         return b""
+    from ullage.app.checkpoint.workspace_text import add_workspace
+    from ullage.app.sessions.secrets import secrets_in
     from ullage.core.checkpoint.state_text import write_state
     from ullage.store.checkpoint.working_state import read_working_state
 
-    return context_output("PostToolUse", write_state(read_working_state(hook.key, hook.places)))
+    state = read_working_state(hook.key, hook.places)
+    edited, places = state.resources.files_modified, hook.places
+    secrets = secrets_in((places.cwd,), places)
+    return context_output(
+        "PostToolUse", add_workspace(write_state(state), edited, places.cwd, secrets)
+    )
 
 
 def _before_prompt(hook: _Hook, event: hook_event.PromptSent) -> bytes:
@@ -169,12 +178,16 @@ def _before_compaction(hook: _Hook) -> bytes:
 
 def _on_resume(hook: _Hook, *, is_compacted: bool) -> bytes:
     """Give the working state back after a compaction, unless somebody did already."""
-    from ullage.app.checkpoint.resume import resume
+    from ullage.app.checkpoint.resume import restore_after_compaction
 
-    checkpoint = resume(hook.key, hook.config.checkpoint, hook.places, max_chars=MAX_CONTEXT_CHARS)
-    if checkpoint is None or not (is_compacted or _is_missing(hook, checkpoint)):
+    restored = restore_after_compaction(
+        hook.key, hook.config.checkpoint, hook.places, max_checkpoint_chars=CHECKPOINT_CHARS
+    )
+    if restored is None:
         return b""
-    return context_output("SessionStart", checkpoint.text)
+    if not is_compacted and not _is_missing(hook, restored.checkpoint):
+        return b""
+    return context_output("SessionStart", restored.text)
 
 
 def _capture(hook: _Hook, event: "Event") -> None:
@@ -214,14 +227,14 @@ def _make_checkpoint(hook: _Hook, live: "LiveSession") -> "Checkpoint":
     return build_checkpoint(loaded, places, trigger="compaction")
 
 
-def _is_missing(hook: _Hook, checkpoint: "Resume") -> bool:
+def _is_missing(hook: _Hook, checkpoint: "Resume | None") -> bool:
     """Whether a session that is resumed lacks what its checkpoint says.
 
     What was not compacted since is in the context still. Codex reports the start of a session with
     its first request: a new checkpoint is of the compaction before it, which has its own event.
     """
-    live = _read_session(hook)
-    if live is None or live.reading.context.boundary is None:
+    live = None if checkpoint is None else _read_session(hook)
+    if checkpoint is None or live is None or live.reading.context.boundary is None:
         return False
     if checkpoint.meta.session_key == hook.key:
         n_since = len(live.reading.context.compactions) - checkpoint.meta.compaction_count

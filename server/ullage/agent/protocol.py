@@ -344,14 +344,14 @@ class Overflowed(Wire, frozen=True, kw_only=True):
 
 
 class Resume(Wire, frozen=True, kw_only=True):
-    """Ask for the working state of the latest checkpoint, for a new or compacted session."""
+    """Ask for the working state of the latest checkpoint, and what comes again with it."""
 
     session: str
 
 
 class Resumed(Wire, frozen=True, kw_only=True):
     text: str | None
-    """To be put into the conversation; null where there is no checkpoint."""
+    """To be put into the conversation; null where there is nothing to give back."""
     checkpoint_id: str | None
     problem: str | None
     """For instance that the latest checkpoint is damaged and an earlier one was used."""

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ullage.agent import protocol
 from ullage.agent.json_rpc import INVALID_PARAMS, Failure, RpcError
-from ullage.app.checkpoint.resume import Resume, resume
+from ullage.app.checkpoint.resume import Resume, restore_after_compaction, resume
 from ullage.app.runtime.progress import Restore, SessionProgress
 from ullage.app.runtime.request import RequestMessages, measure_request
 from ullage.app.runtime.session import (
@@ -140,12 +140,18 @@ async def open_session(sessions: Sessions, params: protocol.Open) -> protocol.Op
 
 async def resume_session(sessions: Sessions, params: protocol.Resume) -> protocol.Resumed:
     async with sessions.use(params.session) as session:
-        checkpoint = await asyncio.to_thread(_latest_checkpoint, session.runtime)
-        if checkpoint is None:
+        runtime = session.runtime
+        restored = await asyncio.to_thread(
+            restore_after_compaction, runtime.key, runtime.config.checkpoint, runtime.places
+        )
+        if restored is None:
             return protocol.Resumed(text=None, checkpoint_id=None, problem=None)
         await session.save(replace(session.progress, restore=Restore(is_fetched=True)))
+    checkpoint = restored.checkpoint
     return protocol.Resumed(
-        text=checkpoint.text, checkpoint_id=checkpoint.checkpoint_id, problem=checkpoint.problem
+        text=restored.text,
+        checkpoint_id=None if checkpoint is None else checkpoint.checkpoint_id,
+        problem=None if checkpoint is None else checkpoint.problem,
     )
 
 

@@ -1,7 +1,11 @@
-"""Give an agent its working state back, from the latest checkpoint of its session."""
+"""Give an agent its working state back, from the latest checkpoint of its session.
+
+After a compaction the rules of its workspace come with it. All edges give this text as it is.
+"""
 
 import msgspec
 
+from ullage.app.checkpoint.workspace_text import add_workspace
 from ullage.app.sessions.secrets import secrets_in
 from ullage.core.checkpoint.checkpoint import Checkpoint, Meta, clean
 from ullage.core.checkpoint.text import render_for_agent
@@ -20,8 +24,31 @@ class Resume(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint_id: str
     meta: Meta
     """Of that checkpoint; its session may be the one that this one was made from."""
+    files_modified: tuple[str, ...]
     problem: str | None
     """Which newer checkpoints could not be read, in one line for the user."""
+
+
+class Restored(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent is given after a compaction."""
+
+    text: str
+    checkpoint: Resume | None
+    """Its text comes first; None where there is none, but rules of the workspace."""
+
+
+def restore_after_compaction(
+    session_key: str,
+    settings: CheckpointSettings,
+    places: Places,
+    *,
+    max_checkpoint_chars: int | None = None,
+) -> Restored | None:
+    """Write what a compaction took, and what the workspace asks for again; None for nothing."""
+    checkpoint = resume(session_key, settings, places, max_chars=max_checkpoint_chars)
+    text, edited = ("", ()) if checkpoint is None else (checkpoint.text, checkpoint.files_modified)
+    text = add_workspace(text, edited, places.cwd, secrets_in((places.cwd,), places))
+    return Restored(text=text, checkpoint=checkpoint) if text else None
 
 
 def resume(
@@ -40,6 +67,7 @@ def resume(
         text=restore_text(latest.checkpoint, settings, known_secrets, max_chars=max_chars),
         checkpoint_id=latest.checkpoint.meta.checkpoint_id,
         meta=latest.checkpoint.meta,
+        files_modified=latest.checkpoint.resources.files_modified,
         problem=latest.problem,
     )
 

@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ullage.app.checkpoint.capture import capture
-from ullage.app.checkpoint.resume import resume
+from ullage.app.checkpoint.resume import restore_after_compaction
 from ullage.app.checkpoint.write import WrittenCheckpoint, is_due, write_checkpoint
 from ullage.app.memory.flush import (
     FlushResult,
@@ -130,10 +130,11 @@ class _Request:
         if not self._measured.progress.restore.is_due:
             return
         session = self._session
-        checkpoint = resume(session.key, session.config.checkpoint, session.places)
-        if checkpoint is not None:
-            self._texts.append(AgentText(kind="checkpointRestore", text=checkpoint.text))
-            self._notes += [checkpoint.problem] if checkpoint.problem else []
+        restored = restore_after_compaction(session.key, session.config.checkpoint, session.places)
+        if restored is not None:
+            self._texts.append(AgentText(kind="checkpointRestore", text=restored.text))
+            checkpoint = restored.checkpoint
+            self._notes += [checkpoint.problem] if checkpoint and checkpoint.problem else []
 
     def save_state(self) -> None:
         """Capture what is new, and write a checkpoint where the context is full enough."""

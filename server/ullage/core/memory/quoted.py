@@ -46,10 +46,16 @@ def quote_memory(text: str, known_secrets: Iterable[str]) -> str:
     values = tuple(known_secrets)
     if text.isascii() and not _SUSPECT.search(text):
         return _mask_lines(text, values)
-    text = _UNSHOWN.sub(COMMENT, _COMMENT.sub(_hide, text.replace("\r\n", "\n")))
-    lines = _mask_lines(text, values).split("\n")
+    return quote_lines(
+        _UNSHOWN.sub(COMMENT, _COMMENT.sub(_hide, text.replace("\r\n", "\n"))), values
+    )
+
+
+def quote_lines(text: str, known_secrets: tuple[str, ...]) -> str:
+    """Give a text as data as `quote_memory` does, with its comments."""
+    lines = _mask_lines(text.replace("\r\n", "\n"), known_secrets).split("\n")
     # What stood between the characters of a secret is gone now.
-    return _mask_lines("\n".join(map(quote_as_data, lines)), values)
+    return _mask_lines("\n".join(map(quote_as_data, lines)), known_secrets)
 
 
 def cite_lines(path: str, first_line: int, last_line: int) -> str:

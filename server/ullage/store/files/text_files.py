@@ -53,6 +53,19 @@ def read_plain_file(path: Path, max_bytes: int) -> bytes | None:
     return b"".join(pieces)
 
 
+def read_text_inside(folder: Path, name: str, max_bytes: int = MAX_TEXT_BYTES) -> str | None:
+    """Read the beginning of a text of a folder; None for what leads out of it, or is no text."""
+    try:
+        path = (folder / name).resolve()
+        is_inside = path.is_relative_to(folder.resolve())
+    except (OSError, ValueError, RuntimeError):  # the last for links in a circle
+        return None
+    data = read_plain_file(path, max_bytes) if is_inside else None
+    if data is None or b"\0" in data:
+        return None
+    return data.decode("utf-8-sig", "replace")
+
+
 def exists(path: Path) -> bool:
     """Whether something is there; a path that the system refuses to look at is."""
     try:
