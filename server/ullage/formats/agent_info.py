@@ -7,6 +7,8 @@ from typing import TypeAlias
 
 import msgspec
 
+from ullage.core.assembly.listed_skills import ListedSkill, SkillRequest
+from ullage.core.assembly.skill_frontmatter import SkillFile
 from ullage.core.change import edit
 from ullage.core.config.agent_settings import AgentSettings, NumberSetting
 from ullage.core.gauge.gauge import CompactionPoint
@@ -78,6 +80,34 @@ class InstructionLoader(msgspec.Struct, frozen=True, kw_only=True):
     """Whether only the top of the workspace counts; else all folders down to the file's."""
     follows_imports: bool = False
     """Whether `@docs/rules.md` stands for all that is in that file."""
+
+
+class SkillFolder(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder that may hold skills."""
+
+    path: Path
+    scope: str
+    """Which kind of place it is, as `project`."""
+    max_depth: int = 1
+    """How far below it a folder with a `SKILL.md` may lie."""
+    has_hidden: bool = False
+    """Whether folders count whose name begins with a dot."""
+    is_commands: bool = False
+    """Whether any Markdown file below it is one, by its path."""
+    is_contained: bool = False
+    """Whether a link may not lead out of it."""
+    policy_file: str = ""
+    """What an agent reads too beside a `SKILL.md`, as YAML."""
+
+
+class SkillLoader(msgspec.Struct, frozen=True, kw_only=True):
+    """How an agent finds its skills, and what it tells its model of them."""
+
+    list_folders: Callable[[Sequence[Path], Env, Path], tuple[SkillFolder, ...]]
+    """Lists where they may lie, given the working folder and those above it up to the root of the
+    repository."""
+    list_skills: Callable[[Sequence[SkillFile], SkillRequest], tuple[ListedSkill, ...]]
+    """Gives all in the order of the request, also those that it does not tell of."""
 
 
 class Editor(msgspec.Struct, frozen=True, kw_only=True):
@@ -229,6 +259,8 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     in_memory: MessageShape | None = None
     """How its messages look in memory, where it has a shape of its own."""
     loader: InstructionLoader | None = None
+    skills: SkillLoader | None = None
+    """None where we know of no skills, or not by which rule they are told."""
 
     def session_roots(self, env: Env, home: Path) -> tuple[Path, ...]:
         """Give the folders below which all transcripts are."""

@@ -18,6 +18,15 @@ class ProgramAnswer(msgspec.Struct, frozen=True, kw_only=True):
     errors: bytes
 
 
+def find_program(name: str, places: Places, *, folder: Path) -> Path | None:
+    """Find a program in PATH that does not lie in a folder; nothing is run."""
+    program = shutil.which(name, path=places.env.get("PATH", ""))
+    # Windows looks into the current folder first, where a repository may bring a `git.exe`.
+    if program is None or Path(program).resolve().is_relative_to(folder.resolve()):
+        return None
+    return Path(program)
+
+
 def run_program(
     command: Sequence[str],
     places: Places,
@@ -31,9 +40,8 @@ def run_program(
 
     `variables` are all of its environment; else it has ours.
     """
-    program = shutil.which(command[0], path=places.env.get("PATH", ""))
-    # Windows looks into the current folder first, where a repository may bring a `git.exe`.
-    if program is None or Path(program).resolve().is_relative_to(folder.resolve()):
+    program = find_program(command[0], places, folder=folder)
+    if program is None:
         return None
     try:
         done = subprocess.run(

@@ -30,6 +30,7 @@ from ullage.formats.agents.claude_code.conversation import (
 from ullage.formats.agents.claude_code.edit import EDITOR
 from ullage.formats.agents.claude_code.messages import IN_MEMORY, prune_message
 from ullage.formats.agents.claude_code.model import add_costs, follow_model
+from ullage.formats.agents.claude_code.skills import SKILLS
 from ullage.formats.agents.claude_code.transfer import TRANSFER
 from ullage.formats.doctor import RecordRules
 from ullage.formats.json_line import int_of, ms_of, object_of, objects_of, text_of, texts_of
@@ -395,4 +396,5 @@ CLAUDE_CODE = AgentInfo(
     doctor=RECORDS,
     in_memory=IN_MEMORY,
     loader=LOADER,
+    skills=SKILLS,
 )

@@ -21,6 +21,7 @@ from ullage.formats.agents.codex.assembly import (
 from ullage.formats.agents.codex.edit import EDITOR
 from ullage.formats.agents.codex.history import read_history, tells
 from ullage.formats.agents.codex.messages import IN_MEMORY, is_sent, prune_message
+from ullage.formats.agents.codex.skills import SKILLS
 from ullage.formats.agents.codex.transfer import TRANSFER
 from ullage.formats.doctor import RecordRules
 from ullage.formats.json_line import ms_of, object_of, text_of
@@ -228,4 +229,5 @@ CODEX = AgentInfo(
     doctor=RECORDS,
     in_memory=IN_MEMORY,
     loader=LOADER,
+    skills=SKILLS,
 )

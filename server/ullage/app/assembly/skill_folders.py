@@ -1,0 +1,157 @@
+"""The skills of a workspace: those of OpenClaw that are eligible, and what agents list."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+from ullage.app.assembly.skill_files import read_skill_files
+from ullage.core.assembly.listed_skills import ListedSkill, SkillRequest
+from ullage.core.assembly.skill_frontmatter import read_skill
+from ullage.core.assembly.skills import Eligibility, Skill, list_obstacles, merge_skills
+from ullage.core.config.agent_settings import AgentSettings, value_at
+from ullage.core.gauge.window import Window
+from ullage.core.transcript.entries import JsonObject
+from ullage.formats.agent_info import AgentInfo, SkillFolder
+from ullage.store.config.agent_settings import read_settings_files
+from ullage.store.files.places import Places
+from ullage.store.files.programs import find_program
+from ullage.store.files.text_files import exists, is_folder
+
+_MAX_DEPTH = 6
+"""OpenClaw's (docs/design/assembly.md, "Skills")."""
+_OWN_SCOPES = ("managed", "personal")
+"""Which the user alone writes to: links may lead out of them."""
+
+
+class LeftOutSkill(msgspec.Struct, frozen=True, kw_only=True):
+    """A skill that is not used."""
+
+    name: str
+    path: str
+    reasons: tuple[str, ...]
+    """Each ends a sentence whose subject is the skill."""
+
+
+class WorkspaceSkills(msgspec.Struct, frozen=True, kw_only=True):
+    """What is eligible on this machine, and what is not."""
+
+    skills: tuple[Skill, ...]
+    left_out: tuple[LeftOutSkill, ...]
+
+
+def read_workspace_skills(
+    workspace: Path, places: Places, extra_folders: Sequence[Path] = ()
+) -> tuple[Skill, ...]:
+    """Give the skills that OpenClaw would use in a workspace, by name."""
+    return find_workspace_skills(workspace, places, extra_folders).skills
+
+
+def find_workspace_skills(
+    workspace: Path, places: Places, extra_folders: Sequence[Path] = ()
+) -> WorkspaceSkills:
+    """Find the skills of a workspace, of which a later place wins (docs/design/assembly.md,
+    "Skills").
+
+    `extra_folders` are those of plug-ins. Programs are looked for, none is run.
+    """
+    chosen = places.env.get("OPENCLAW_STATE_DIR")
+    own = Path(chosen).expanduser() if chosen else places.home / ".openclaw"
+    settings = read_settings_files([own / "openclaw.json"])
+    configuration = settings[0].content if settings else {}
+    folders = (
+        *(_folder(path, "extra") for path in _list_extra(configuration)),
+        *(_folder(path, "extra") for path in extra_folders),
+        *(_folder(path, "bundled") for path in _list_bundled(places, workspace)),
+        _folder(own / "skills", "managed"),
+        _folder(places.home / ".agents" / "skills", "personal"),
+        _folder(workspace / ".agents" / "skills", "project"),
+        _folder(workspace / "skills", "workspace"),
+    )
+    left_out: list[LeftOutSkill] = []
+    found: list[Skill] = []
+    for file in read_skill_files(folders):
+        skill = None if file.fault else read_skill(file)
+        if skill is not None:
+            found.append(skill)
+        else:
+            reason = file.fault or "has no description"
+            left_out.append(LeftOutSkill(name=file.name, path=file.path, reasons=(reason,)))
+    skills = merge_skills([found])
+    eligibility = _find_eligibility(skills, configuration, places, workspace)
+    obstacles = {skill.name: list_obstacles(skill, eligibility) for skill in skills}
+    left_out += (
+        LeftOutSkill(name=skill.name, path=skill.path, reasons=obstacles[skill.name])
+        for skill in skills
+        if obstacles[skill.name]
+    )
+    return WorkspaceSkills(
+        skills=tuple(skill for skill in skills if not obstacles[skill.name]),
+        left_out=tuple(left_out),
+    )
+
+
+def list_agent_skills(
+    agent: AgentInfo,
+    workspace: Path,
+    places: Places,
+    window: Window,
+    *,
+    model: str | None = None,
+    now_ms: int = 0,
+) -> tuple[ListedSkill, ...]:
+    """List an agent's skills in the order of its request, also those that it does not tell of.
+
+    Nothing for an agent whose rule we do not know. What comes with an agent and lies in no folder
+    is not in the list.
+    """
+    if agent.skills is None:
+        return ()
+    paths = agent.setting_files(workspace, workspace, places.env, places.home)
+    settings = AgentSettings(sources=read_settings_files(paths), env=places.env)
+    upward = list_upward(workspace)
+    files = read_skill_files(agent.skills.list_folders(upward, places.env, places.home))
+    request = SkillRequest(window=window, model=model, settings=settings, now_ms=now_ms)
+    return agent.skills.list_skills(files, request)
+
+
+def list_upward(folder: Path) -> tuple[Path, ...]:
+    """List a folder and those above it, up to the root of its repository; else itself alone."""
+    upward = (folder, *folder.parents)
+    top = next((at for at, path in enumerate(upward) if exists(path / ".git")), 0)
+    return upward[: top + 1]
+
+
+def _folder(path: Path, scope: str) -> SkillFolder:
+    is_contained = scope not in _OWN_SCOPES
+    return SkillFolder(path=path, scope=scope, max_depth=_MAX_DEPTH, is_contained=is_contained)
+
+
+def _list_extra(configuration: JsonObject) -> Iterable[Path]:
+    listed = value_at(configuration, ("skills", "load", "extraDirs"))
+    texts = cast(list[object], listed) if isinstance(listed, list) else []
+    return (Path(text).expanduser() for text in texts if isinstance(text, str) and text)
+
+
+def _list_bundled(places: Places, workspace: Path) -> Iterable[Path]:
+    """Find what comes with OpenClaw: a variable names it, or it lies beside its program."""
+    if chosen := places.env.get("OPENCLAW_BUNDLED_SKILLS_DIR"):
+        return (Path(chosen).expanduser(),)
+    program = find_program("openclaw", places, folder=workspace)
+    packages = () if program is None else program.resolve().parents
+    return (path / "skills" for path in packages[:2] if is_folder(path / "skills"))
+
+
+def _find_eligibility(
+    skills: Iterable[Skill], configuration: JsonObject, places: Places, workspace: Path
+) -> Eligibility:
+    needs = [skill.metadata for skill in skills]
+    names = {name for need in needs for name in (*need.binaries, *need.any_binaries)}
+    return Eligibility(
+        platform=sys.platform,
+        binaries={name for name in names if find_program(name, places, folder=workspace)},
+        variables={name for name, value in places.env.items() if value},
+        configuration=configuration,
+    )
