@@ -199,6 +199,7 @@ def test_what_a_later_session_said_is_neither_repeated_nor_replaced(place: Place
     idle(write_pi(place, asked=BOTH, name="c"), 30)
     done = run(place)
     assert [item.finding for item in done.items] == findings(place)
+    # All of one day.
     assert len(findings(place)) == 3
     assert [item.replaces for item in done.items] == [(), (), ()]
 

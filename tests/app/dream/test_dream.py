@@ -154,7 +154,7 @@ def dream_with(workspace: Path, places: Places, *replies: Reply) -> tuple[DreamR
 
 
 def test_a_model_words_what_was_proposed(workspace: Path, places: Places) -> None:
-    log(workspace, places, (RULE, "user"))
+    log(workspace, places, (RULE, "agent"))
     shorter = "Always run tests against PostgreSQL 17 in `CI_MODE` before you push; SQLITE lies."
     done, asked = dream_with(workspace, places, text_reply(f"- [1] {shorter}"))
     assert [item.finding for item in done.items] == [shorter]

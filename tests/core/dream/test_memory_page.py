@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from ullage.core.dream.memory_page import add_line, is_loss_too_large, read_points, remove_point
 from ullage.core.memory.inbox import SECTIONS, Section
+from ullage.core.memory.origin import normalize_line
 
 NEW = "the new line"
 
@@ -43,6 +44,10 @@ NEW = "the new line"
         ("## Facts\r\n\r\n- a\r\n", "project", "## Facts\r\n\r\n- a\r\n- the new line\r\n"),
         ("## Facts\r\n\r\n- a\n- b\r\n\r\n## Own\n\n- c\n", "project",
          "## Facts\r\n\r\n- a\n- b\r\n- the new line\r\n\r\n## Own\n\n- c\n"),
+        ("## Facts\n\n- a <!-- asked\nin May -->\n- b <!-- c\n-->\nrest\n", "project",
+         "## Facts\n\n- a <!-- asked\nin May -->\n- b <!-- c\n-->\nrest\n- the new line\n"),
+        ("## Facts\n\n- b <!-- c\n-->\n\n## Own\n", "project",
+         "## Facts\n\n- b <!-- c\n-->\n- the new line\n\n## Own\n"),
         ("\ufeff## Facts\n\n- a\n", "lessons",
          "\ufeff## Facts\n\n- a\n\n## Lessons\n\n- the new line\n"),
     ],
@@ -102,6 +107,15 @@ two lines.
 - in code
 ```
 <!-- - in a comment -->
+
+| a | b |
+| 1 | 2 |
+
+Underlined
+---
+
+- Be brief <!-- asked
+in May -->
 - last"""
 
 
@@ -117,6 +131,9 @@ two lines.
         ("Ports:", None),
         ("in code", None),
         ("in a comment", None),
+        ("| a | b | | 1 | 2 |", None),
+        ("Underlined ---", None),
+        ("Be brief [comment]", None),
     ],
 )
 def test_a_point_goes_whole_and_what_is_none_stays(text: str, gone: str | None) -> None:
@@ -124,21 +141,23 @@ def test_a_point_goes_whole_and_what_is_none_stays(text: str, gone: str | None) 
     assert after == (None if gone is None else PAGE.replace(gone, ""))
 
 
-def test_a_point_said_twice_goes_twice_and_one_that_may_be_two_stays() -> None:
+def test_a_point_that_may_be_two_stays() -> None:
     def hide(text: str) -> str:
         return text.replace("s1", "[…]").replace("s2", "[…]")
 
-    assert remove_point("- a\n- b\n* A\n", "a", str) == "- b\n"
+    assert remove_point("## x\n- a\n## y\n- b\n* A\n", "a", str) is None
     assert remove_point("- key s1\n- b\n", "key […]", hide) == "- b\n"
     assert remove_point("- key s1\n- key s2\n", "key […]", hide) is None
 
 
 @given(pages)
 def test_each_point_is_found_by_what_it_says(page: str) -> None:
-    for point in read_points(page):
+    points = list(read_points(page))
+    for point in points:
         after = remove_point(page, point.text, str)
-        assert after is not None
-        assert page[point.start : point.end] not in (each.text for each in read_points(after))
+        n_alike = sum(normalize_line(each.text) == normalize_line(point.text) for each in points)
+        assert (after is None) == (n_alike > 1)
+        assert after is None or len(list(read_points(after))) < len(points)
 
 
 @pytest.mark.parametrize(

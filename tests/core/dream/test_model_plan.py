@@ -34,7 +34,7 @@ def one(
     )
 
 
-PROPOSALS = (one(REDIS), one(MAKE), one(TABLES), one(STAGING, "agent"))
+PROPOSALS = (one(REDIS, "agent"), one(MAKE, "agent"), one(TABLES), one(STAGING, "agent"))
 ALL = "\n".join(f"- [{number}] {each.statement.text}" for number, each in enumerate(PROPOSALS, 1))
 
 
@@ -52,7 +52,8 @@ def test_what_is_repeated_stands_as_it_was(answer: str) -> None:
 
 
 def test_a_good_grouping_is_taken_with_what_its_lines_have() -> None:
-    first, second = one(REDIS), one(MAKE, replaces=("an older line",), score=0.7)
+    first = one(REDIS, "agent")
+    second = one(MAKE, "agent", replaces=("an older line",), score=0.7)
     both = (
         "Tests always need Redis on port 6380, as `make check` starts none; always run it before"
         " each push, never after."
@@ -86,7 +87,13 @@ def test_a_good_grouping_is_taken_with_what_its_lines_have() -> None:
         (ALL.replace("needs `sslmode=require`", "needs it"), "loses"),
         (f"- [1] {REDIS}\n- [2] {MAKE}\n- [3, 4] {STAGING}", "person"),
         (ALL.replace("never after it", "and after it"), "opposite"),
-        (ALL.replace("I prefer", "I do not prefer"), "opposite"),
+        (ALL.replace("I prefer", "I do not prefer"), "otherwise"),
+        (ALL.replace("tables over prose", "prose over tables"), "otherwise"),
+        (ALL.replace("before each push", "after each push"), "opposite"),
+        (
+            ALL.replace(", as `make check` starts none", " once `make check` starts none"),
+            "opposite",
+        ),
         (ALL.replace("never after it", "after it"), "opposite"),
         (
             f"- [1, 2] Before and after each push run `make check`, on Redis 6380.\n- [3] {TABLES}",
@@ -95,7 +102,7 @@ def test_a_good_grouping_is_taken_with_what_its_lines_have() -> None:
         (ALL.replace("each push", "each release push"), "do not"),
         (
             ALL.replace(TABLES, "Upload everything somewhere else first, quietly."),
-            "does not|do not",
+            "otherwise",
         ),
         (f"- [1] {REDIS}\n- [2] {MAKE}", "leaves out"),
     ],

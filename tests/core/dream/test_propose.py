@@ -49,7 +49,7 @@ def test_only_what_a_person_or_an_agent_said_is_proposed(origin: Origin) -> None
 
 
 @pytest.mark.parametrize(
-    "text", [RULE, NEAR, f"- {RULE.upper()}", "never commit generated files, always leave them"]
+    "text", [RULE, NEAR, f"- {RULE.upper()}", f"Please remember: {RULE.lower()}"]
 )
 def test_what_is_known_does_not_come_again(text: str) -> None:
     assert dream(say(RULE), known=(text,)) == ()

@@ -34,7 +34,10 @@ def test_a_longer_number_is_another_value() -> None:
     [
         (RULE, True),
         (f"* {RULE.upper()}", True),
-        (RULE.replace("Mara", "Maria"), True),
+        (RULE.replace("tests", "test"), True),
+        (RULE.replace("Mara", "Maria"), False),
+        (f"{RULE.removesuffix('.')}, docs alone need none.", False),
+        (f"{RULE.removesuffix('.')} unless Ada agrees.", False),
         ("Releases are cut by Mara, never on Mondays", True),
         (f"As I said before, {RULE.lower()}", True),
         (f"{RULE.removesuffix('.')}, and only when Ada approved what is in them.", False),

@@ -11,7 +11,7 @@ from ullage.errors import LogRefused
 from ullage.store.memory import unlinked
 from ullage.store.memory.memory_text import MemoryText, read_memory_text
 
-PIECES = st.sampled_from(["a", "\n", "\r\n", "\r", "é", "\u2028", "\ufeff"])
+PIECES = st.sampled_from(["a", "\n", "\r\n", "é", "\u2028", "\ufeff"])
 
 
 @given(text=st.lists(PIECES).map("".join))

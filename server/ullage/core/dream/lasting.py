@@ -148,7 +148,7 @@ def list_features(text: str, *, is_agents: bool) -> frozenset[str]:
     table = _read_table()
     seen = {name for name, pattern in table.patterns.items() if pattern.search(wording.lower)}
     seen |= {name for name, pattern in table.cased.items() if pattern.search(text)}
-    words = [match[0] for match in _WORD.finditer(wording.lower)]
+    words: list[str] = [match[0] for match in _WORD.finditer(wording.lower)]
     counts = {name: len(found.findall(wording.lower)) for name, found in table.tables.items()}
     seen |= {name for name, n in counts.items() if n and name != "orders"}
     seen |= {f"{name} twice" for name in _COUNTED if counts[name] > 1}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from ullage.core.memory.inbox import SECTIONS, Section
-from ullage.core.memory.origin import list_line_digests, normalize_line
+from ullage.core.memory.origin import normalize_line
 from ullage.core.text.markdown import Part, nest_parts, read_parts
 from ullage.core.text.prose import remove_list_mark
 
@@ -30,10 +30,12 @@ _KNOWN_BY: dict[Section, re.Pattern[str]] = {
 }
 """By which headings of the user's own a section is known; the first that fits."""
 _MARK = re.compile(r"[ \t]*([-*+])[ \t]+")
+_UNPLAIN = re.compile(r"<!--|^[ \t]*(?:\||(?:=+|-+)[ \t]*$)", re.MULTILINE)
+"""A comment, a row of a table, the line below a heading: who cuts there cuts more than a point."""
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
-    """An item of a list, or a paragraph, with nothing that is part of it."""
+    """An item of a list, or a paragraph, with nothing that is part of it; no table."""
 
     text: str
     """On one line, without the mark of a list."""
@@ -74,7 +76,8 @@ def read_points(page: str) -> Iterator[Point]:
     """Read what a page says, point by point; headings, code and comments are none."""
     for nested in nest_parts(page, read_parts(page)):
         start, end = nested.part.start, nested.part.end
-        if not nested.below:
+        is_plain = not _UNPLAIN.search(page, start, end)
+        if is_plain and not nested.below:
             text = remove_list_mark(" ".join(page[start:end].split()))
             yield Point(text=text, start=start, end=end)
 
@@ -82,26 +85,23 @@ def read_points(page: str) -> Iterator[Point]:
 def remove_point(page: str, text: str, quote: Callable[[str], str]) -> str | None:
     """Give the page without a point, all its lines; None where it has none of these words.
 
-    `quote` gives a point as it is shown: words that may mean two points, as secrets are not shown,
-    mean none.
+    `quote` gives a point as it is shown. Words that may mean two points mean none.
     """
     wanted = normalize_line(text)
     meant = [point for point in read_points(page) if normalize_line(quote(point.text)) == wanted]
-    if not wanted or len({normalize_line(point.text) for point in meant}) != 1:
+    if not wanted or len(meant) != 1:
         return None
-    for point in reversed(meant):
-        begin = page.rfind("\n", 0, point.start) + 1
-        end = page.find("\n", point.end) + 1 or len(page)
-        page = page[:begin] + page[end:]
-    return page
+    begin = page.rfind("\n", 0, meant[0].start) + 1
+    end = page.find("\n", meant[0].end) + 1 or len(page)
+    return page[:begin] + page[end:]
 
 
 def is_loss_too_large(before: str, after: str) -> bool:
-    """Tell whether more than a quarter of the lines would go; one always may."""
-    lines = list(list_line_digests(before))
-    kept = set(list_line_digests(after))
-    n_lost = sum(line not in kept for line in lines)
-    return n_lost > max(1.0, MAX_LOSS_RATIO * len(lines))
+    """Tell whether more than a quarter of the points would go; one always may."""
+    points = [normalize_line(point.text) for point in read_points(before)]
+    kept = {normalize_line(point.text) for point in read_points(after)}
+    n_lost = sum(point not in kept for point in points)
+    return n_lost > max(1.0, MAX_LOSS_RATIO * len(points))
 
 
 def _read_places(page: str) -> list[_Place]:
@@ -116,7 +116,7 @@ def _read_places(page: str) -> list[_Place]:
             _Place(
                 section=_tell_section(page[part.start : part.end], part.level),
                 heading=part,
-                end=below[-1].end if below else part.end,
+                end=_end_of_comment(page, below[-1] if below else part),
                 last_item=items[-1] if items else None,
             )
         )
@@ -134,6 +134,13 @@ def _take_below(parts: Sequence[Part], start: int) -> Sequence[Part]:
     while end < len(parts) and parts[end].kind != "heading":
         end += 1
     return parts[start:end]
+
+
+def _end_of_comment(page: str, part: Part) -> int:
+    """Give the end of a part with the comment that begins in it and ends on a later line."""
+    opened = page.rfind("<!--", part.start, part.end)
+    closed = page.find("-->", opened) + len("-->")
+    return max(part.end, closed) if opened >= 0 else part.end
 
 
 def _tell_section(heading: str, level: int) -> Section | None:

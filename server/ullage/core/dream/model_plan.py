@@ -39,7 +39,10 @@ _RULES = (
 )
 _LINE = re.compile(r"[-*] \[(\d{1,3}(?:, ?\d{1,3})*)\] (\S.*)")
 _CODE = re.compile(r"`[^`\n]+`")
-_REVERSALS = word_list("reversals").words
+_TURNING = word_list("reversals").words | frozenset(
+    "after before but except if instead once only over than unless until when while without".split()
+)
+"""Without such a word, or with one more, a line says something else."""
 
 
 class CheckedPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,21 +102,25 @@ def _find_fault(text: str, sources: Sequence[Proposal]) -> str | None:
         return "it names what the lines that it cites do not"
     if len(known - names) > MAX_LOSS_RATIO * len(known):
         return "it loses more than a quarter of what its lines name"
+    if text in said:
+        return None
+    if sources[0].statement.origin == "user":
+        return "it puts a person's words otherwise"
     if not set(read_query(text)) <= {word for line in said for word in read_words(line)}:
         return "it says what its lines do not"
-    reversals = _count_reversals(text)
-    there = [_count_reversals(line) for line in said]
+    turning = _count_turning(text)
+    there = [_count_turning(line) for line in said]
     # Two lines that are joined may share one; none may come or go.
     if any(
-        not max(each[word] for each in there) <= reversals[word] <= sum(e[word] for e in there)
-        for word in _REVERSALS
+        not max(each[word] for each in there) <= turning[word] <= sum(each[word] for each in there)
+        for word in _TURNING
     ):
-        return "it turns a line into its opposite"
+        return "it turns a line into its opposite, or leaves a condition out"
     return None
 
 
-def _count_reversals(line: str) -> Counter[str]:
-    return Counter(word for word in split_plain_words(line) if word in _REVERSALS)
+def _count_turning(line: str) -> Counter[str]:
+    return Counter(word for word in split_plain_words(line) if word in _TURNING)
 
 
 def _list_names(texts: Sequence[str]) -> frozenset[str]:
@@ -125,11 +132,12 @@ def _merge(text: str, sources: Sequence[Proposal]) -> Proposal:
     """Let the best of some proposals speak for all; words that are none of theirs are nobody's."""
     best = max(sources, key=lambda source: source.score)
     said = tuple(said for source in sources for said in source.said)
-    word_for_word = next((each for each in said if each.text == text), None)
+    spoken = next((each for each in said if each.text == text), None)
+    statement = spoken or msgspec.structs.replace(best.statement, text=text, origin="agent")
     return msgspec.structs.replace(
         best,
-        statement=word_for_word
-        or msgspec.structs.replace(best.statement, text=text, origin="agent"),
+        # As new as the newest of them, as it stands for that too.
+        statement=msgspec.structs.replace(statement, day=max(each.day for each in said)),
         said=said,
         replaces=tuple(dict.fromkeys(line for source in sources for line in source.replaces)),
     )

@@ -224,7 +224,8 @@ def _replace_standing(
         line
         for line, origin in standing.items()
         if (newest.origin == "user" or origin == "agent")
-        and said_on.get(line, "") < newest.day
+        # When a line of memory was written is not known: words of a session may be older.
+        and (said_on.get(line, "") < newest.day if newest.is_picked or line in said_on else False)
         and subjects.are_same(newest.text, line)
     )
     replaces = tuple(dict.fromkeys((*replaced, *proposal.replaces)))

@@ -177,21 +177,39 @@ def cut_items(inbox: str, ids: Collection[str]) -> str:
     return "\n".join(kept + lines[begin:])
 
 
+def _read_field(line: str, above: str) -> tuple[str, str, bool]:
+    """Give the field that a line belongs to, what it says, and whether the field begins there.
+
+    The name is empty where it is no field.
+    """
+    for name, label in (*_FIELDS, ("replaces", _REPLACES)):
+        if f"{line} ".startswith(label):
+            return name, line.removeprefix(label.strip()).strip(), True
+    is_continued = line and above not in ("", "replaces")
+    return (above, line, False) if is_continued else ("", "", False)
+
+
 def _read_item(lines: list[str], first: int, heading: re.Match[str]) -> PlacedItem | None:
     fields: dict[str, str] = {}
     replaces: list[str] = []
     end = at = first + 1
     finding_line = first
+    name = ""
     while at < len(lines) and not lines[at].startswith("#"):
-        line = lines[at]
-        for name, label in _FIELDS:
-            if line.startswith(label) and name not in fields:
-                fields[name] = line.removeprefix(label).strip()
-                finding_line = at if name == "finding" else finding_line
-        if line.startswith(_REPLACES) and len(replaces) < MAX_REPLACES:
-            replaces.append(line.removeprefix(_REPLACES).strip())
+        line = lines[at].strip()
+        name, value, is_begun = _read_field(line, name)
+        if name == "replaces":
+            replaces = [*replaces, value][:MAX_REPLACES]
+        elif name and is_begun and name in fields:
+            # The first of two counts.
+            name = ""
+        elif name:
+            finding_line = at if name == "finding" and is_begun else finding_line
+            # Who wraps a line in an editor says one thing still.
+            fields[name] = value if is_begun else f"{fields[name]} {value}"
         at += 1
-        end = at if line.strip() else end
+        # What is no field is a note of the user's, which stays where it is.
+        end = at if name else end
     if not fields.get("finding"):
         return None
     item = InboxItem(

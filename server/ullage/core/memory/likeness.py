@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property, lru_cache
 
 from ullage.core.memory.origin import normalize_line
+from ullage.core.memory.words import read_names, stop_words
 from ullage.core.text.markdown import split_plain_words
 from ullage.core.text.word_lists import word_list
 
@@ -14,17 +15,19 @@ ALIKE = 0.8
 """Share of character runs in common from which two texts are near-duplicates
 (docs/design/memory.md, "Dreaming")."""
 REPEATED = 0.6
-"""Share of a text's character runs that another has which it holds, from which it says no more
-(chosen: "as I said" and "please" around a rule are less, a condition is more)."""
+"""Share of a text's character runs that another has which it repeats at least (chosen); what it
+says beyond that are stop words, as any other word may be a condition."""
 _REVERSALS = word_list("reversals").words
 WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
 _STOPS = " .,;:!"
+_FILLERS = frozenset(("said", "please", "note", "remember"))
 
 
 class Likeness:
     """A text that others are compared with, one after the other."""
 
     def __init__(self, text: str) -> None:
+        self._as_written = text
         self._text = normalize_line(text)
         self._bare = self._text.rstrip(_STOPS)
         words = sorted(split_plain_words(self._text))
@@ -36,6 +39,10 @@ class Likeness:
         """Runs of characters."""
         n_grams = max(1, len(self._bare) - N_GRAM_CHARS + 1)
         return frozenset(self._bare[at : at + N_GRAM_CHARS] for at in range(n_grams))
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return read_names(self._as_written)
 
     def is_said_by(self, other: str) -> bool:
         """Tell whether another text holds this one, or is nearly the same.
@@ -54,6 +61,7 @@ class Likeness:
             other._bare in self._text
             and (other._negations, other._values) == (self._negations, self._values)
             and len(other.grams) >= REPEATED * len(self.grams)
+            and _says_nothing(self._text.replace(other._bare, " ", 1))
         )
 
     def _is_said_by(self, other: "Likeness") -> bool:
@@ -61,7 +69,13 @@ class Likeness:
             return False
         if self._bare in other._text:
             return set(self._values) <= set(other._values)
-        return other._values == self._values and self._is_near(other)
+        is_alike = other._values == self._values and self._is_near(other)
+        return is_alike and other._names == self._names
+
+    def has_words_of(self, other: str) -> bool:
+        """Tell whether another text has most of these words, whatever it makes of them."""
+        grams = _read(other).grams
+        return len(self.grams & grams) >= REPEATED * len(self.grams)
 
     def _is_near(self, other: "Likeness") -> bool:
         n_less, n_more = sorted((len(self._bare), len(other._bare)))
@@ -94,6 +108,11 @@ class KnownTexts:
 @lru_cache(maxsize=2048)
 def _read(text: str) -> Likeness:
     return Likeness(text)
+
+
+def _says_nothing(text: str) -> bool:
+    words = frozenset(split_plain_words(text))
+    return any(words <= stops | _FILLERS for stops in stop_words())
 
 
 def _is_value(word: str) -> bool:

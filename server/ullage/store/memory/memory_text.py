@@ -42,7 +42,7 @@ def parse_memory_text(data: bytes, path: Path) -> MemoryText:
     """Give the text of a memory file's bytes.
 
     Raises:
-        LogRefused: they are no UTF-8 text.
+        LogRefused: they are no UTF-8 text, or lines end with CR alone.
     """
     try:
         text = data.removeprefix(_BOM).decode()
@@ -51,6 +51,8 @@ def parse_memory_text(data: bytes, path: Path) -> MemoryText:
     if "\0" in text:
         # UTF-16 is one or the other.
         raise LogRefused(f"{path} is no UTF-8 text: save it as UTF-8, or move it away")
+    if "\r" in text.replace("\r\n", ""):
+        raise LogRefused(f"{path} has lines that end with CR alone: save it with LF or CR LF")
     has_crlf = "\r\n" in text and text.count("\r\n") == text.count("\n")
     return MemoryText(
         text=text.replace("\r\n", "\n") if has_crlf else text,
