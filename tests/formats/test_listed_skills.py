@@ -199,9 +199,10 @@ def test_codex_says_why_it_does_not_tell_a_skill() -> None:
 
 
 def test_codex_cuts_a_description_after_1021_characters() -> None:
-    files = (make_file("long", description="é" * 1_025), make_file("fits", description="x" * 1_024))
+    whole = "x" * 1_021 + "..."
+    files = (make_file("long", description="é" * 1_025), make_file("fits", description=whole))
     fits, long = list_skills("codex", files)
-    assert (fits.description, fits.cut) == ("x" * 1_024, "")
+    assert (fits.description, fits.cut) == (whole, "")
     assert long.description == "é" * 1_021 + "..."
     assert "1,021" in long.cut
 

@@ -86,6 +86,23 @@ def test_what_is_not_eligible_here_is_left_out_with_its_reasons(
     }
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_what_comes_with_openclaw_lies_beside_its_program(
+    workspace: Path, places: Places, tmp_path: Path
+) -> None:
+    package = tmp_path / "modules/openclaw"
+    write_skill(package / "skills/bundled")
+    write_skill(tmp_path / "modules/skills/of-another-package")
+    (package / "package.json").write_text("{}")
+    (package / "openclaw.mjs").write_text("#!/usr/bin/env node\n")
+    (package / "openclaw.mjs").chmod(0o755)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/openclaw").symlink_to(package / "openclaw.mjs")
+    places = replace(places, env={"PATH": str(tmp_path / "bin")})
+    (skill,) = read_workspace_skills(workspace, places)
+    assert (skill.name, skill.source) == ("bundled", "bundled")
+
+
 def test_a_program_of_the_workspace_itself_is_not_there(workspace: Path, places: Places) -> None:
     (workspace / "gh").write_text("#!/bin/sh\n")
     (workspace / "gh").chmod(0o755)

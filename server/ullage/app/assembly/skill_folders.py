@@ -18,7 +18,7 @@ from ullage.formats.agent_info import AgentInfo, SkillFolder
 from ullage.store.config.agent_settings import read_settings_files
 from ullage.store.files.places import Places
 from ullage.store.files.programs import find_program
-from ullage.store.files.text_files import exists, is_folder
+from ullage.store.files.text_files import exists
 
 _MAX_DEPTH = 6
 """OpenClaw's (docs/design/assembly.md, "Skills")."""
@@ -140,8 +140,8 @@ def _list_bundled(places: Places, workspace: Path) -> Iterable[Path]:
     if chosen := places.env.get("OPENCLAW_BUNDLED_SKILLS_DIR"):
         return (Path(chosen).expanduser(),)
     program = find_program("openclaw", places, folder=workspace)
-    packages = () if program is None else program.resolve().parents
-    return (path / "skills" for path in packages[:2] if is_folder(path / "skills"))
+    above = () if program is None else program.resolve().parents[:2]
+    return (path / "skills" for path in above if exists(path / "package.json"))
 
 
 def _find_eligibility(

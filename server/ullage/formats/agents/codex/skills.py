@@ -36,6 +36,8 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     description: str
     locator: str
+    cut: str
+    """What is left out of the description, however much room there is."""
 
     def write(self, n_chars: int) -> str:
         told = f" {self.description[:n_chars]}" if n_chars else ""
@@ -109,11 +111,15 @@ def _list_disabled(request: SkillRequest) -> Set[str]:
 
 
 def _make_line(file: SkillFile, alias: str) -> _Line:
-    description = file.text("description")
+    description, cut = file.text("description"), ""
     if len(description) > MAX_DESCRIPTION_CHARS:
-        description = description[: MAX_DESCRIPTION_CHARS - len(_ELLIPSIS)] + _ELLIPSIS
+        n_chars = MAX_DESCRIPTION_CHARS - len(_ELLIPSIS)
+        description = description[:n_chars] + _ELLIPSIS
+        cut = f"all after {n_chars:,} characters (Codex tells {MAX_DESCRIPTION_CHARS:,} of one)"
     locator = alias + file.path.removeprefix(file.root).replace("\\", "/")
-    return _Line(name=_name(file), path=file.path, description=description, locator=locator)
+    return _Line(
+        name=_name(file), path=file.path, description=description, locator=locator, cut=cut
+    )
 
 
 def _tell(line: _Line, n_chars: int | None) -> ListedSkill:
@@ -121,11 +127,9 @@ def _tell(line: _Line, n_chars: int | None) -> ListedSkill:
     if n_chars is None:
         reason = f"has no room in the list ({rule})"
         return ListedSkill(name=line.name, path=line.path, description="", text="", reason=reason)
-    cut = ""
+    cut = line.cut
     if n_chars < len(line.description):
         cut = f"all after {n_chars:,} characters of its description ({rule})"
-    elif line.description.endswith(_ELLIPSIS) and n_chars == MAX_DESCRIPTION_CHARS:
-        cut = f"all after {n_chars - len(_ELLIPSIS):,} characters of its description"
     description = line.description[:n_chars]
     return ListedSkill(
         name=line.name, path=line.path, description=description, text=line.write(n_chars), cut=cut
