@@ -121,8 +121,9 @@ def compacted(*since: ContextItem) -> Context:
 @pytest.mark.parametrize(
     ("since", "unread"),
     [
-        ([user("Go on.")], ()),
-        ([user("Go on."), read("a.py")], ()),
+        ([user("Go on.")], None),
+        ([user("Go on."), read("a.py")], None),
+        ([*map(read, FILES), tool_result("x"), assistant("Done.")], ()),
         ([user("Go on."), assistant("Done.")], FILES),
         ([read("SOUL.md"), tool_result("x"), assistant("Done.")], FILES[1:]),
         ([read("/work/shop/SOUL.md"), tool_result("x"), assistant("Done.")], FILES[1:]),
@@ -131,13 +132,13 @@ def compacted(*since: ContextItem) -> Context:
     ],
 )
 def test_what_was_read_before_the_compaction_is_unread(
-    since: list[ContextItem], unread: tuple[str, ...]
+    since: list[ContextItem], unread: tuple[str, ...] | None
 ) -> None:
     assert find_unread_files(compacted(*since), FILES) == unread
 
 
 def test_a_prune_makes_nothing_unread() -> None:
-    context = compacted(*map(read, FILES), assistant("Done."))
+    context = compacted(*map(read, FILES), tool_result("x"), assistant("Done."))
     pruned = tuple(replace(item, is_after_boundary=False) for item in context.items)
     answered = (*pruned[:-1], context.items[-1])
     assert find_unread_files(replace(context, items=answered), FILES) == ()

@@ -1,7 +1,6 @@
 """Read what a workspace adds to the text that its agent is given after a compaction."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from itertools import islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from ullage.core.memory.quoted import quote_lines, quote_memory
 from ullage.core.text.gitignore import ignore_spec, is_ignored
 from ullage.core.text.quoting import quote_as_data
 from ullage.core.transcript.context import RESTORE_OPENING
+from ullage.store.files.local_time import local_now
 from ullage.store.files.text_files import read_text_file, read_text_inside
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def add_workspace(
 
 
 def _quote_rules(workspace: Path, known_secrets: tuple[str, ...]) -> Iterator[Quotation]:
-    today = datetime.now().astimezone().date()
+    today = local_now().date()
     for part in find_startup_rules(read_text_inside(workspace, AGENTS_NAME) or ""):
         asks = "read now what it asks to read" if part.kind == "startup" else "it holds on"
         yield Quotation(

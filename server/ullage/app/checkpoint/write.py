@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from ullage.app.gauge.startup_files import find_unread_startup_files
 from ullage.app.sessions.load import Loaded
 from ullage.core.change.compaction import list_open_calls
 from ullage.core.checkpoint.build import PriorState, build
@@ -28,6 +29,7 @@ from ullage.store.checkpoint import files
 from ullage.store.checkpoint.working_state import hold_working_state, read_working_state
 from ullage.store.files.places import Places, session_folder
 from ullage.store.state.pins import pins_path, read_pins
+from ullage.store.state.startup_files import note_unread_files
 
 MAX_TRIES = 100
 """Clashes with other writers, each of whom got one further (chosen)."""
@@ -122,6 +124,9 @@ def write_checkpoint(
         _build, loaded, places, trigger=trigger, origin=origin, is_split_turn=is_split_turn
     )
     key = loaded.session.state_key
+    # What is told of the last compaction would be gone with the next.
+    with suppress(StorageError):
+        _note_unread_files(loaded, places)
     written: WrittenCheckpoint | None = None
     try:
         # Nothing is captured meanwhile: what is older than the pointer counts as held.
@@ -199,6 +204,13 @@ def build_checkpoint(
     with suppress(StorageError):
         state = read_working_state(key, places)
     return _build(loaded, places, checkpoint_id, files.read_latest(folder), state, trigger=trigger)
+
+
+def _note_unread_files(loaded: Loaded, places: Places) -> None:
+    context = loaded.context
+    unread = find_unread_startup_files(context)
+    if unread is not None:
+        note_unread_files(loaded.session.state_key, len(context.compactions), unread, places)
 
 
 def _says_the_same(

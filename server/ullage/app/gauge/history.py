@@ -2,11 +2,19 @@
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from textwrap import wrap
 from typing import Literal
 
 import msgspec
 
-from ullage.app.gauge.status_text import RULE, MeasuredReport, local_time, report_measured
+from ullage.app.gauge.startup_files import find_unread_startup_files, unread_text
+from ullage.app.gauge.status_text import (
+    ROW_CHARS,
+    RULE,
+    MeasuredReport,
+    local_time,
+    report_measured,
+)
 from ullage.app.sessions.load import Loaded, read
 from ullage.app.sessions.past import read_context_before
 from ullage.app.sessions.secrets import secrets_for
@@ -15,10 +23,11 @@ from ullage.core.gauge import history
 from ullage.core.gauge.loss import add_up_losses, read_noted_loss
 from ullage.core.gauge.status import Degradation, evaluate, is_death_spiral, rfc3339
 from ullage.core.secrets.scan import mask
-from ullage.core.transcript.context import Compaction, PruneRecord
+from ullage.core.transcript.context import Compaction, Context, PruneRecord
 from ullage.core.transcript.lineage import CompactionRef
 from ullage.formats.json_line import iso_ms
 from ullage.store.files.places import Places
+from ullage.store.state.startup_files import read_unread_files
 
 
 class CompactionReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +46,9 @@ class CompactionReport(msgspec.Struct, frozen=True, kw_only=True):
     """Messages that the summary replaced, or outputs that a prune did."""
     measured: MeasuredReport | None
     """What its writer measured, if it did."""
+    unread_startup_files: tuple[str, ...] | None
+    """As `ullage context status` has them, of the time up to the next compaction; null where
+    nobody noted them."""
     summary: str
 
 
@@ -80,7 +92,10 @@ def read_history(session: Session, places: Places) -> HistoryReport:
     losses = [read_noted_loss(compaction.details) for compaction in compactions.values()]
     n_compactions = len(context.compactions)
     secrets = secrets_for(session.header, places)
-    reports = {at: _report(compaction, secrets) for at, compaction in compactions.items()}
+    unread = _read_unread(session, context, places)
+    reports = {
+        at: _report(compaction, secrets, unread.get(at)) for at, compaction in compactions.items()
+    }
     reports |= {at: _report_prune(prune) for at, prune in _prunes_by_place(session)}
     return HistoryReport(
         session_id=session.header.session_id,
@@ -107,6 +122,15 @@ def history_text(report: HistoryReport) -> str:
         lines.append(f"     {first.strip()[:74]}")
         if compaction.measured is not None:
             lines.append(f"     {compaction.measured.text}")
+        if compaction.unread_startup_files:
+            lines += wrap(
+                unread_text(compaction.unread_startup_files, at),
+                ROW_CHARS,
+                initial_indent=" " * 5,
+                subsequent_indent=" " * 5,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
     degradation = report.degradation
     risk = degradation.risk.capitalize()
     lines += [
@@ -125,7 +149,21 @@ def history_text(report: HistoryReport) -> str:
     return "\n".join(lines)
 
 
-def _report(compaction: Compaction, secrets: tuple[str, ...]) -> CompactionReport:
+def _read_unread(
+    session: Session, context: Context, places: Places
+) -> dict[int, tuple[str, ...] | None]:
+    """Give what was noted of earlier compactions, and what holds of the last, by their places."""
+    noted = read_unread_files(session.state_key, places)
+    unread = {ref.offset: noted.get(number) for number, ref in enumerate(context.compactions, 1)}
+    latest = find_unread_startup_files(context)
+    if latest is not None:
+        unread[context.compactions[-1].offset] = latest
+    return unread
+
+
+def _report(
+    compaction: Compaction, secrets: tuple[str, ...], unread: tuple[str, ...] | None
+) -> CompactionReport:
     before, after = compaction.n_tokens_before, compaction.n_tokens_after
     return CompactionReport(
         kind="compaction",
@@ -138,6 +176,7 @@ def _report(compaction: Compaction, secrets: tuple[str, ...]) -> CompactionRepor
         ratio=round(before / after, 2) if before and after else None,
         n_messages=compaction.n_messages,
         measured=report_measured(read_noted_loss(compaction.details)),
+        unread_startup_files=unread,
         summary=mask(compaction.summary, secrets),
     )
 
@@ -165,6 +204,7 @@ def _report_prune(record: PruneRecord) -> CompactionReport:
         ratio=round(before / after, 2) if before and after else None,
         n_messages=record.n_pruned,
         measured=None,
+        unread_startup_files=None,
         summary=f"[Tool outputs pruned. Dropped {record.n_pruned} outputs ({n_freed} tokens).]",
     )
 

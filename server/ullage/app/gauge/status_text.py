@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from ullage.app.gauge.due import find_due
+from ullage.app.gauge.startup_files import find_unread_startup_files, unread_text
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.session import Session
 from ullage.app.sessions.title import name_of, title_of
@@ -110,6 +111,9 @@ class StatusReport(msgspec.Struct, frozen=True, kw_only=True):
     next_trigger: TriggerReport | None
     compaction_count: int
     last_compaction_at: str | None
+    unread_startup_files: tuple[str, ...] | None
+    """Files that "Session Startup" of `AGENTS.md` asks for and the agent did not read since the
+    last compaction; null where none is asked for, or it has not answered since."""
     risk: Risk
     information_loss_percent: int
     """An estimate by the number of compactions alone."""
@@ -166,6 +170,10 @@ def status_text(loaded: Loaded) -> str:
         lines.append(row("Last Compaction", ago(last_compaction_ms(context))))
     if status.last_loss is not None:
         lines.append(row("Last Compaction", measured_text(status.last_loss)))
+    if unread := find_unread_startup_files(context):
+        lines.append(
+            row("Startup Files", unread_text(unread, local_time(last_compaction_ms(context))))
+        )
     lines.append(row("Degradation Risk", status.degradation.risk.capitalize()))
     if context.problems:
         n = len(context.problems)
@@ -333,6 +341,7 @@ def report_status(loaded: Loaded) -> StatusReport:
         ),
         compaction_count=status.degradation.n_compactions,
         last_compaction_at=rfc3339(last_compaction_ms(context)),
+        unread_startup_files=find_unread_startup_files(context),
         risk=status.degradation.risk,
         information_loss_percent=status.degradation.loss_percent,
         last_measured=report_measured(status.last_loss),

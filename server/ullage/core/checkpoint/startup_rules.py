@@ -78,7 +78,7 @@ def list_startup_files(rules: Sequence[StartupRules], day: date) -> tuple[str, .
     return tuple(path for path in dict.fromkeys(files) if path != AGENTS_NAME)
 
 
-def find_unread_files(context: Context, files: Sequence[str]) -> tuple[str, ...]:
+def find_unread_files(context: Context, files: Sequence[str]) -> tuple[str, ...] | None:
     """List the files of the session's folder that no call touched since the last compaction.
 
     None as long as no answer since was one without a call: the agent may read them still.
@@ -86,7 +86,7 @@ def find_unread_files(context: Context, files: Sequence[str]) -> tuple[str, ...]
     since = _list_since(context)
     answers = pairwise((*list_rounds(since), len(since)))
     if all(_calls_of(since[start:end]) for start, end in answers):
-        return ()
+        return None
     folder = (context.header.cwd or "").replace("\\", "/")
     touched = {
         touch.path.replace("\\", "/").removeprefix(f"{folder}/")

@@ -11,11 +11,12 @@ from ullage.store.files.state_file import SessionFile, replace_state
 from ullage.store.state.auto_state import AUTO_FILE
 from ullage.store.state.flush_state import carry_written
 from ullage.store.state.pins import PINS_FILE
+from ullage.store.state.startup_files import STARTUP_FILE
 
 COMPACTION_MARK = "compacted"
 """An empty file, there from a compaction until the state was given back to the agent."""
-CARRIED = (PINS_FILE, AUTO_FILE)
-"""What the user chose for a session, and what is known of its automatic runs."""
+CARRIED = (PINS_FILE, AUTO_FILE, STARTUP_FILE)
+"""What the user chose for a session, and what is known of its automatic runs and compactions."""
 
 
 class RuntimeState(msgspec.Struct, frozen=True, kw_only=True):
