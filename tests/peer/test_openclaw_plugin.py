@@ -90,12 +90,14 @@ def summarize(
 
 
 def test_a_summary_comes_with_the_checkpoint_of_its_session(plugin: Path) -> None:
+    (plugin.parent / "AGENTS.md").write_text("## Red Lines\n- Never push.\n")
     done = summarize(plugin, [session(plugin.parent)], customInstructions=STRUCTURE)
     summary = str(done["summary"])
     assert done["id"] == "ullage"
     assert done["warnings"] == []
     assert "SQLite" in summary.partition("<ullage-checkpoint>")[0]
     assert f"<ullage-checkpoint>\n{RESTORED}" in summary
+    assert summary.endswith("\n> ## Red Lines\n> - Never push.\n</ullage-checkpoint>")
     assert list((plugin.parent / "state").rglob("cp_001.yaml"))
 
     again = summarize(plugin, [session(plugin.parent)], previousSummary=summary)

@@ -107,6 +107,7 @@ def test_a_compaction_has_our_summary_and_the_next_request_our_checkpoint(
     tmp_path: Path, model: LoopbackModel, version: str
 ) -> None:
     with Pi(tmp_path, model, version=version, command=SERVICE, keep_tokens=10) as pi:
+        (pi.project / "AGENTS.md").write_text("## Red Lines\n- Never push.\n")
         pi.wait_for_service()
         work(model, n_tokens=N_FULL)
         pi.ask("Keep the parcels in SQLite, never in files.")
@@ -121,6 +122,7 @@ def test_a_compaction_has_our_summary_and_the_next_request_our_checkpoint(
         assert any(summary in text for text in sent)
         (restored,) = (text for text in sent if text.startswith(RESTORED))
         assert "SQLite" in restored
+        assert restored.endswith("it holds on:\n> ## Red Lines\n> - Never push.")
         assert sent[-1] == "Go on."
 
         pi.ask("And now?")

@@ -22,6 +22,7 @@ from running import WAIT_S
 pytestmark = pytest.mark.skipif(not ARE_INSTALLED, reason=HOW_TO_INSTALL)
 
 RULE = "Never touch the folder legacy/, whatever the tests say."
+AGENTS_MD = "# Shop\n\n## Session Startup\n\n- Read SOUL.md.\n\n## Red Lines\n\n- Never push.\n"
 LONG_ANSWER = "Long talk about tokens. " * 40
 NAMES = {"claude": "claude-code", "codex": "codex"}
 
@@ -51,6 +52,8 @@ class Hooked(NamedTuple):
 def hooked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Hooked]:
     project = tmp_path / "project"
     project.mkdir()
+    (project / "AGENTS.md").write_text(AGENTS_MD)
+    (project / "SOUL.md").write_text("Be brief.\n")
     state = tmp_path / "state"
     with LoopbackModel() as model:
         passed_on = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
@@ -60,7 +63,7 @@ def hooked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Hooked]:
         before = settings(lab)
         ullage(lab, "install", NAMES[lab.agent], "--yes")
         model.answers = [
-            Answer("I look.", ("cat notes.txt",)),
+            Answer("I note it.", ("echo 'port = 8123' > notes.txt",)),
             Answer(LONG_ANSWER, n_tokens=N_FULL),
         ]
         lab.ask(f"Fix the login. {RULE}")
@@ -76,7 +79,14 @@ def test_what_was_compacted_away_reaches_the_model_again(hooked: Hooked) -> None
     restored = ullage(lab, "checkpoint", "show", "--text", "--session", hooked.session_id).strip()
     assert RULE in restored
     assert LONG_ANSWER not in str(after)
-    assert [restored in text for text in texts(after)].count(True) == 1
+    (given,) = (text for text in texts(after) if restored in text)
+    rules = "From AGENTS.md of this workspace, quoted; "
+    assert f"{rules}read now what it asks to read:\n> ## Session Startup\n" in given
+    assert f"{rules}it holds on:\n> ## Red Lines\n>\n> - Never push.\n\n" in given
+    assert "notes.txt as it is now, quoted:\n> port = 8123" in given
+    lab.ask("And now?", resume=hooked.session_id)
+    status = json.loads(ullage(lab, "context", "status", "--json"))
+    assert (status["compaction_count"], status["unread_startup_files"]) == (1, ["SOUL.md"])
 
 
 def test_claude_code_asks_for_a_summary_with_our_points(hooked: Hooked) -> None:
