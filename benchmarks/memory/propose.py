@@ -15,7 +15,7 @@ import time
 from datetime import date
 from pathlib import Path
 
-from ullage.core.dream.propose import MAX_COMPARED, Statement, propose
+from ullage.core.dream.propose import MAX_COMPARED, Known, Statement, propose
 from ullage.core.memory.origin import Origin
 
 SAMPLES = Path(__file__).resolve().parents[2] / "tests" / "samples"
@@ -34,7 +34,9 @@ def measure(lines: list[str], n_points: int, n_known: int) -> float:
     ]
     standing: dict[str, Origin] = dict.fromkeys(known[::2], "user")
     started_s = time.process_time()
-    assert not propose(statements, standing=standing, known=known[1::2], today=TODAY)
+    assert not propose(
+        statements, known=Known(standing=standing, others=tuple(known[1::2])), today=TODAY
+    )
     return time.process_time() - started_s
 
 

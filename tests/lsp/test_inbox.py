@@ -12,7 +12,7 @@ from running import Place
 from small_documents import PUSH, SYNC, Documents
 from ullage.app.memory.origins import begin_memory, record_lines
 from ullage.core.memory.inbox import InboxItem, format_item, propose_item
-from ullage.core.memory.origin import digest_line
+from ullage.core.memory.origin import Origin
 
 MEMORY = (
     "# Memory\n\n## Decisions\n\n- Releases go out on Thursdays.\n- Ledgers are in PostgreSQL.\n"
@@ -59,7 +59,7 @@ def memory(place: Place) -> Path:
 def inbox(place: Place, memory: Path) -> Path:
     path = place.write("DREAMS.md", write_inbox(TUESDAYS, TABS, POISON).encode())
     begin_memory(place.cwd, place.places())
-    origins = {digest_line(TUESDAYS.finding): "user", digest_line(TABS.finding): "agent"}
+    origins: dict[str, Origin] = {TUESDAYS.item_id: "user", TABS.item_id: "agent"}
     record_lines(origins, "", place.cwd, place.places())
     return path
 

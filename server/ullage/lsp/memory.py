@@ -8,7 +8,8 @@ from typing import TypeVar
 from ullage.app.config.load import refuse_without_memory
 from ullage.app.memory.open_memories import open_memory
 from ullage.app.memory.open_memory import INDEX, OpenMemory
-from ullage.errors import UnknownItem
+from ullage.errors import Refused, UnknownItem
+from ullage.formats.registry import agent_of_shell
 from ullage.lsp.state import UllageServer
 from ullage.store.files.text_files import exists
 from ullage.store.memory.places import memory_folder
@@ -73,3 +74,17 @@ def find_memory(ls: UllageServer, path: Path) -> tuple[Path, str]:
     if workspace is None:
         raise UnknownItem(f"{path.name} is in no folder of this workspace")
     return workspace, path.relative_to(workspace).as_posix()
+
+
+def refuse_agents(ls: UllageServer) -> None:
+    """Refuse to decide what is remembered in a server that an agent's shell started.
+
+    Raises:
+        Refused: it did.
+    """
+    agent = agent_of_shell(ls.places.env)
+    if agent is not None:
+        raise Refused(
+            f"only a person decides what stands in memory, and a shell of {agent.name} started this"
+            " server: start the editor elsewhere"
+        )

@@ -24,7 +24,7 @@ from ullage.core.config.memory_settings import MemorySettings
 from ullage.core.config.settings import Config, Policy
 from ullage.core.dream.review import Decision
 from ullage.core.memory.inbox import format_item, propose_item, read_items
-from ullage.core.memory.origin import ORIGINS, Origin, digest_line
+from ullage.core.memory.origin import ORIGINS, Origin
 from ullage.errors import ChangedMeanwhile, LogRefused, Refused, UnknownItem
 from ullage.store.files.places import Places
 from ullage.store.memory.places import DREAMS, MEMORY, memory_folder
@@ -55,7 +55,7 @@ def inbox(*findings: str, replaces: tuple[str, ...] = (), own: str = "# DREAMS.m
 def fill(workspace: Path, places: Places, text: str, origin: Origin = "user") -> None:
     begin_memory(workspace, places)
     (workspace / DREAMS).write_text(text, "utf-8")
-    lines = {digest_line(each.item.finding): origin for each in list_waiting(workspace, places)}
+    lines = {each.id: origin for each in list_waiting(workspace, places)}
     record_lines(lines, "", workspace, places)
 
 
@@ -132,10 +132,10 @@ def test_an_accepted_line_keeps_its_origin_and_an_edited_one_is_a_persons(
     workspace: Path, places: Places, origin: Origin
 ) -> None:
     fill(workspace, places, inbox(PORT, RULE), origin)
-    decide(workspace, places, accept(PORT), accept(RULE, text="Commit no generated files."))
+    decide(workspace, places, accept(PORT), accept(RULE, text="Leave what tools write out of commits."))
     origins = read_origins(workspace, places)
     assert origins.tell(MEMORY, f"- {PORT}") == origin
-    assert origins.tell(MEMORY, "- Commit no generated files.") == "user"
+    assert origins.tell(MEMORY, "- Leave what tools write out of commits.") == "user"
     assert list_outside_changes(workspace, places) == ()
 
 

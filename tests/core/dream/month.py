@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.core.dream.propose import Proposal, Statement, propose
+from ullage.core.dream.propose import Known, Proposal, Statement, propose
 from ullage.core.memory.origin import Origin
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
@@ -59,7 +59,9 @@ def dream_of_month(
             for line in lines
             if line.day in read
         ]
-        proposals = propose(statements, standing=waiting, known=(), today=date.fromisoformat(day))
+        proposals = propose(
+            statements, known=Known(standing=waiting), today=date.fromisoformat(day)
+        )
         waiting |= {each.statement.text: each.statement.origin for each in proposals}
         nights.append(proposals)
     return tuple(nights)

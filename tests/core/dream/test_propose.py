@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.dream.propose import MAX_PROPOSALS, Proposal, Statement, propose
+from ullage.core.dream.propose import MAX_PROPOSALS, Known, Proposal, Statement, propose
 from ullage.core.memory.journal import RecallCount
 from ullage.core.memory.origin import ORIGINS, Origin
 
@@ -35,7 +35,7 @@ def dream(
     standing: dict[str, Origin] | None = None,
     known: tuple[str, ...] = (),
 ) -> tuple[Proposal, ...]:
-    return propose(statements, standing=standing or {}, known=known, today=TODAY)
+    return propose(statements, known=Known(standing=standing or {}, others=known), today=TODAY)
 
 
 def told(*statements: Statement, standing: dict[str, Origin] | None = None) -> list[str]:
@@ -124,10 +124,27 @@ def test_what_an_old_session_says_is_no_newer_than_an_item_that_waits(
 ) -> None:
     said = say(TUESDAY, age=5)
     day = f"{date.fromisoformat(said.day) + timedelta(days=days_before):%Y-%m-%d}"
-    proposals = propose(
-        [said], standing={THURSDAY: origin}, said_on={THURSDAY: day}, known=(), today=TODAY
-    )
+    known = Known(standing={THURSDAY: origin}, said_on={THURSDAY: day})
+    proposals = propose([said], known=known, today=TODAY)
     assert [each.replaces for each in proposals] == replaces
+
+
+@pytest.mark.parametrize(
+    ("age", "origin", "is_proposed"),
+    [(2, "user", True), (3, "user", False), (4, "user", False), (2, "agent", False)],
+)
+def test_who_goes_back_to_what_was_replaced_is_heard(
+    age: int, origin: Origin, is_proposed: bool
+) -> None:
+    day = (TODAY - timedelta(days=3)).isoformat()
+    known = Known(standing={TUESDAY: "user"}, superseded={THURSDAY: day})
+    proposals = propose([say(THURSDAY, origin, age=age)], known=known, today=TODAY)
+    assert [each.statement.text for each in proposals] == [THURSDAY] * is_proposed
+
+
+def test_of_a_session_nothing_replaces_a_line_of_memory() -> None:
+    proposals = dream(say(TUESDAY, is_picked=False), standing={THURSDAY: "user"})
+    assert all(each.replaces == () for each in proposals)
 
 
 def test_at_most_ten_are_proposed_the_best_first() -> None:
@@ -159,7 +176,7 @@ def test_recalls_of_what_says_it_speak_for_it() -> None:
         total_score=2.0,
     )
     statements = [say(RULE, chunk="c1"), say(NEAR, "agent", chunk="c1"), say(FOUND, chunk="c2")]
-    proposals = propose(statements, standing={}, known=(), today=TODAY, recalls=[count])
+    proposals = propose(statements, known=Known(), today=TODAY, recalls=[count])
     by_text = {each.statement.text: each.support.n_recalls for each in proposals}
     assert by_text == {RULE: 4, FOUND: 0}
 

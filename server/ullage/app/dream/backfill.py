@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.config.load import refuse_read_only, refuse_without_memory
-from ullage.app.dream.material import Known, read_known
+from ullage.app.dream.material import read_known
 from ullage.app.dream.write import add_items, write_item
 from ullage.app.sessions.find import list_sessions
 from ullage.app.sessions.load import read
@@ -23,7 +23,7 @@ from ullage.app.sessions.session import Session
 from ullage.app.sessions.title import name_of
 from ullage.core.config.settings import Config
 from ullage.core.dream.lasting import cut_to_statement
-from ullage.core.dream.propose import Statement, propose
+from ullage.core.dream.propose import Known, Statement, propose
 from ullage.core.memory.inbox import InboxItem
 from ullage.core.memory.quoted import quote_memory
 from ullage.core.text.prose import plural
@@ -186,7 +186,7 @@ def list_statements(session: Session, places: Places) -> Iterator[Statement]:
             yield Statement(
                 text=" ".join(quote_memory(cut_to_statement(text), secrets).split()),
                 origin="user",
-                day=_day_of(item),
+                day=_day_of(item) or _written_day(session),
                 place=f"{name}, message {number}",
                 is_picked=False,
             )
@@ -203,9 +203,7 @@ def _replay(
 ) -> tuple[InboxItem, ...]:
     proposals = propose(
         list_statements(each.session, places),
-        standing=known.standing,
-        said_on=known.said_on,
-        known=known.others,
+        known=known,
         today=today,
     )
     items = [(proposal, write_item(proposal, TITLE)) for proposal in proposals]
@@ -223,15 +221,17 @@ def _list_sentences(item: ContextItem) -> Iterable[str]:
 
 
 def look_at_session(session: Session, places: Places) -> BackfillSession:
-    lines = session.lines
-    written = datetime.fromtimestamp(lines.written_ns / 1e9)
     return BackfillSession(
         session=session,
         name=name_of(session, secrets_for(session.header, places)),
-        size_bytes=lines.size_bytes,
-        written_day=f"{written:%Y-%m-%d}",
+        size_bytes=session.lines.size_bytes,
+        written_day=_written_day(session),
         fingerprint=_fingerprint(session),
     )
+
+
+def _written_day(session: Session) -> str:
+    return f"{datetime.fromtimestamp(session.lines.written_ns / 1e9):%Y-%m-%d}"
 
 
 def _fingerprint(session: Session) -> str:

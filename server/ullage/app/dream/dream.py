@@ -112,9 +112,7 @@ def _read_material(workspace: Path, config: Config, places: Places, now: datetim
     recalls = count_recalls(read_journal(workspace, places).list_recalls())
     proposals = propose(
         statements,
-        standing=known.standing,
-        said_on=known.said_on,
-        known=known.others,
+        known=known,
         today=now.date(),
         recalls=recalls,
     )

@@ -3,13 +3,11 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import msgspec
-
 from ullage.app.documents.kind import INSTRUCTION_NAMES
 from ullage.app.memory.origins import read_origins
 from ullage.app.sessions.secrets import secrets_in
 from ullage.core.dream.memory_page import read_points
-from ullage.core.dream.propose import Statement
+from ullage.core.dream.propose import Known, Statement
 from ullage.core.dream.review import list_rejected, list_superseded
 from ullage.core.memory.chunks import chunk_digest, read_chunks
 from ullage.core.memory.inbox import read_items
@@ -24,20 +22,9 @@ from ullage.store.memory.places import DREAMS, FOLDER, MEMORY, SUPERSEDED, memor
 from ullage.store.memory.seen import MemoryFile, read_memory_files
 
 REJECTED = "rejected.txt"
-REWORDED = "reworded.txt"
-"""Of what a model worded otherwise, the words as they were said: they do not come beside it. Both
-in the folder of the workspace's memory in our state, a text a line."""
-
-
-class Known(msgspec.Struct, frozen=True, kw_only=True):
-    """What a proposal must not say again."""
-
-    standing: dict[str, Origin]
-    """The points of `MEMORY.md` and the items that wait, each on one line."""
-    said_on: dict[str, str]
-    """The days of those that wait, `YYYY-MM-DD`."""
-    others: tuple[str, ...]
-    """What was rejected, replaced or reworded, and what agents are told from elsewhere."""
+JOINED = "joined.txt"
+"""What a proposed line says besides its own words: it does not come beside that. A line, a tab and
+what was said, in the folder of the workspace's memory in our state, as the other."""
 
 
 def list_statements(
@@ -74,6 +61,7 @@ def read_known(workspace: Path, places: Places) -> Known:
     secrets = secrets_in((workspace,), places)
     standing: dict[str, Origin] = {}
     said_on: dict[str, str] = {}
+    superseded: dict[str, str] = {}
     others: list[str] = []
     for file in read_memory_files(workspace):
         if file.path == MEMORY:
@@ -86,17 +74,26 @@ def read_known(workspace: Path, places: Places) -> Known:
                 else:
                     others.append(line)
         elif file.path == SUPERSEDED:
-            others += list_superseded(file.text)
+            superseded = list_superseded(file.text)
         elif not file.path.removeprefix(f"{FOLDER}/")[:4].isdigit():
             others += _list_lines(file.text)
     for item in read_items(read_page(workspace, DREAMS) or ""):
         said_on[item.finding] = item.day
-        standing[item.finding] = origins.lines.get(digest_line(item.finding), "unknown")
-    for name in (REJECTED, REWORDED):
-        others += list_rejected(read_text_file(memory_folder(workspace, places) / name) or "")
+        standing[item.finding] = origins.lines.get(item.item_id, "unknown")
+    folder = memory_folder(workspace, places)
+    others += list_rejected(read_text_file(folder / REJECTED) or "")
+    for line in (read_text_file(folder / JOINED) or "").split("\n"):
+        text, _, said = line.partition("\t")
+        if text in standing:
+            others.append(said)
     for name in INSTRUCTION_NAMES:
         others += _list_lines(read_page(workspace, name) or "")
-    return Known(standing=standing, said_on=said_on, others=tuple(dict.fromkeys(others)))
+    return Known(
+        standing=standing,
+        said_on=said_on,
+        others=tuple(dict.fromkeys(others)),
+        superseded=superseded,
+    )
 
 
 def _list_lines(text: str) -> Iterator[str]:

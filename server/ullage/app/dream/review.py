@@ -109,7 +109,7 @@ def list_waiting(
             origin=origin,
         )
         for place in placed
-        for origin in (_tell_origin(place.item.finding, known),)
+        for origin in (_tell_origin(place.item, known),)
     )
 
 
@@ -241,7 +241,7 @@ def _tell_written(
     origins: dict[str, Origin] = {
         digest_line(line.text): "user"
         if line.is_typed
-        else least_trusted((_tell_origin(item.finding, known) for item in line.items), "user")
+        else least_trusted((_tell_origin(item, known) for item in line.items), "user")
         for line in outcome.accepted
     }
     after = outcome.texts
@@ -276,6 +276,6 @@ def _show_item(item: InboxItem, origin: Origin, secrets: tuple[str, ...]) -> Inb
     return change_texts(item, partial(quote_memory, known_secrets=secrets))
 
 
-def _tell_origin(finding: str, known: KnownOrigins | None) -> Origin:
-    """Tell whose words an item is; those that nobody noted were put into the inbox by others."""
-    return "unknown" if known is None else known.lines.get(digest_line(finding), "unknown")
+def _tell_origin(item: InboxItem, known: KnownOrigins | None) -> Origin:
+    """Tell whose an item is; one that is not as we wrote it is of others, whatever it says."""
+    return "unknown" if known is None else known.lines.get(item.item_id, "unknown")

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ullage.app.dream.material import REWORDED
+from ullage.app.dream.material import JOINED
 from ullage.app.memory.origins import begin_memory, record_lines
 from ullage.core.dream.propose import Proposal, Statement
-from ullage.core.dream.review import list_rejected
 from ullage.core.memory.inbox import TITLE, InboxItem, format_item, propose_item, read_items
 from ullage.core.memory.likeness import KnownTexts
 from ullage.core.memory.origin import ORIGIN_WORDS, Origin, digest_line
@@ -19,7 +18,7 @@ from ullage.store.memory.places import DREAMS, memory_folder
 
 MAX_PLACES = 3
 """Of those where a statement stands, that are named in an item (chosen)."""
-MAX_REWORDED = 1000
+MAX_JOINED = 1000
 """Texts, the newest; chosen: a hundred dreams."""
 
 
@@ -46,7 +45,7 @@ def add_items(
 ) -> tuple[InboxItem, ...]:
     """Add items to the inbox that it does not have by then, with their origins; give those.
 
-    What a model worded otherwise is noted in the words that were said, while `dream_lock` is held.
+    What a line stands for beside its own words is noted, while `dream_lock` is held.
 
     Raises:
         LogRefused: `DREAMS.md` must not be added to.
@@ -57,7 +56,9 @@ def add_items(
         return ()
     begin_memory(workspace, places)
     origins: dict[str, Origin] = {
-        digest_line(item.finding): each.statement.origin for each, item in proposed
+        name: each.statement.origin
+        for each, item in proposed
+        for name in (digest_line(item.finding), item.item_id)
     }
     record_lines(origins, "", workspace, places)
     added: list[InboxItem] = []
@@ -73,16 +74,17 @@ def add_items(
         return text
 
     append_text(workspace, DREAMS, TITLE, compose, places)
-    reworded = [
-        said.text
+    joined = [
+        f"{item.finding}\t{said.text}"
         for proposal, item in proposed
-        if item in added and proposal.statement.text not in {said.text for said in proposal.said}
+        if item in added
         for said in proposal.said
+        if said.text != item.finding
     ]
-    if reworded:
-        path = memory_folder(workspace, places) / REWORDED
-        texts = (*list_rejected(read_text_file(path) or ""), *reworded)[-MAX_REWORDED:]
-        replace_file(path, "".join(f"{text}\n" for text in texts).encode())
+    if joined:
+        path = memory_folder(workspace, places) / JOINED
+        lines = ((read_text_file(path) or "").split("\n")[:-1] + joined)[-MAX_JOINED:]
+        replace_file(path, "".join(f"{line}\n" for line in lines).encode())
     return tuple(added)
 
 

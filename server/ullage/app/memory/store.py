@@ -93,14 +93,15 @@ def store_memory(
     is_log = config.memory.store == "log" and not (kind == "preference" and by == "agent")
     name, title = (f"{FOLDER}/{now:%Y-%m-%d}.md", f"{now:%Y-%m-%d}") if is_log else (DREAMS, TITLE)
     # Also of the inbox: a person who looks it over copies the line into MEMORY.md.
-    record_lines({digest_line(item): by}, source, workspace, places)
+    waiting = _propose(item, kind, by, source, now)
+    record_lines({digest_line(item): by, waiting.item_id: by}, source, workspace, places)
 
     def compose(before: str) -> str:
         if any(map(alike.is_said_by, before.split("\n"))):
             return ""
         if is_log:
             return _write_log(item, kind, by, now)
-        return format_item(_propose(item, kind, by, source, now), before)
+        return format_item(waiting, before)
 
     if not append_text(workspace, name, title, compose, places):
         return StoredItem(path=None, text=item, note=f"not stored again: {name} says it")

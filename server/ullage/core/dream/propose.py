@@ -9,7 +9,6 @@ agent's never for a person's.
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from itertools import islice
-from types import MappingProxyType
 
 import msgspec
 
@@ -64,24 +63,33 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     score: float
 
 
+class Known(msgspec.Struct, frozen=True, kw_only=True):
+    """What a proposal must not say again."""
+
+    standing: dict[str, Origin] = {}
+    """The points of `MEMORY.md` and the items that wait, each on one line."""
+    said_on: dict[str, str] = {}
+    """The days of those that wait, `YYYY-MM-DD`: what is said in an older session is no news."""
+    superseded: dict[str, str] = {}
+    """What was replaced, with the day: a person who says it again later, goes back to it."""
+    others: tuple[str, ...] = ()
+    """What was rejected or is said by what stands, and what agents are told from elsewhere."""
+
+
 def propose(
     statements: Iterable[Statement],
     *,
-    standing: Mapping[str, Origin],
-    known: Iterable[str],
+    known: Known,
     today: date,
-    said_on: Mapping[str, str] = MappingProxyType({}),
     recalls: Iterable[RecallCount] = (),
     limit: int = MAX_PROPOSALS,
 ) -> tuple[Proposal, ...]:
     """Propose what lasts, the best first.
 
-    `standing` has the lines of `MEMORY.md` and of items that wait, with their origins: a newer
-    statement may replace them. `said_on` has the days of those items: an old session tells nothing
-    newer. `known` is what else is not to come again, such as what was
-    rejected.
+    What is known does not come again; a newer statement may stand for what stands.
     """
     statements = list(statements)
+    standing, said_on = known.standing, known.said_on
     lasting = _join_alike(_judge_all(statements))
     if not lasting:
         return ()
@@ -95,11 +103,12 @@ def propose(
     ]
     # By the text too, so that which come first hangs on no order of lines.
     best_first = sorted(proposals, key=lambda each: (-each.score, each.statement.text))
-    known_texts = KnownTexts((*standing, *known))
+    known_texts = KnownTexts((*standing, *known.others))
     news = (
         each
         for each in best_first
         if not known_texts.say(each.statement.text)
+        and not _is_superseded(each.statement, known.superseded)
         and not any(
             day > each.statement.day
             and (standing[line] == "user" or each.statement.origin == "agent")
@@ -109,6 +118,15 @@ def propose(
     )
     return tuple(
         _replace_standing(each, standing, said_on, subjects) for each in islice(news, limit)
+    )
+
+
+def _is_superseded(statement: Statement, superseded: Mapping[str, str]) -> bool:
+    alike = Likeness(statement.text)
+    return any(
+        (statement.origin != "user" or statement.day <= (day or statement.day))
+        and alike.is_said_by(old)
+        for old, day in superseded.items()
     )
 
 

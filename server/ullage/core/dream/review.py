@@ -95,7 +95,7 @@ def review(
     if refusal is not None:
         return _refuse(texts, refusal)
     outcome = ReviewOutcome(texts=texts)
-    stood_for: set[str] = set()
+    stood_for: dict[str, str] = {}
     for decision in sorted(decisions, key=lambda each: (items[each.ids[0]].day, each.ids)):
         chosen = [change_texts(items.pop(each), quote) for each in dict.fromkeys(decision.ids)]
         if decision.choice == "reject":
@@ -103,8 +103,14 @@ def review(
             continue
         outcome = _accept(outcome, decision, chosen, quote, day)
         if not decision.keeps_replaced:
-            stood_for.update(normalize_line(old) for item in chosen for old in item.replaces)
-    settled = [item for item in items.values() if normalize_line(quote(item.finding)) in stood_for]
+            newest = max(item.day for item in chosen)
+            stood_for |= {normalize_line(old): newest for item in chosen for old in item.replaces}
+    settled = [
+        item
+        for item in items.values()
+        # What was said again since is meant again.
+        if item.day <= stood_for.get(normalize_line(quote(item.finding)), "")
+    ]
     gone = {each for decision in decisions for each in decision.ids}
     gone.update(item.item_id for item in settled)
     outcome = msgspec.structs.replace(
@@ -145,10 +151,11 @@ def list_rejected(rejected: str) -> tuple[str, ...]:
     return tuple(line for line in rejected.split("\n") if line.strip())
 
 
-def list_superseded(superseded: str) -> tuple[str, ...]:
-    """List what was replaced, without the notes behind it."""
+def list_superseded(superseded: str) -> dict[str, str]:
+    """List what was replaced, each with the day, `YYYY-MM-DD`; empty where none is noted."""
     lines = (remove_list_mark(line) for line in superseded.split("\n") if line.startswith("- "))
-    return tuple(line.rpartition(_REPLACED_ON)[0] or line for line in lines)
+    parted = (line.rpartition(_REPLACED_ON) for line in lines)
+    return {old or rest: rest[: len("2026-11-24")] if old else "" for old, _, rest in parted}
 
 
 _REPLACED_ON = " (replaced on "
@@ -181,11 +188,8 @@ def _accept(
         text=text,
         section=chosen[0].section,
         items=tuple(chosen),
-        # One letter that is changed makes nobody else's words a person's.
-        is_typed=not any(
-            alike.is_said_by(item.finding) or Likeness(item.finding).is_said_by(text)
-            for item in chosen
-        ),
+        # What is changed in a few places does not become a person's.
+        is_typed=not alike.has_words_of(" ".join(item.finding for item in chosen)),
     )
     page, superseded = outcome.texts.memory, outcome.texts.superseded
     replaced: list[str] = []

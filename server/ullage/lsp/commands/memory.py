@@ -9,12 +9,13 @@ from ullage.app.documents.outside_changes import write_changes_uri
 from ullage.app.memory.origins import accept_change
 from ullage.lsp.client_refresh import refresh_diagnostics, refresh_lists
 from ullage.lsp.documents.diagnostics import check_soon
-from ullage.lsp.memory import find_memory
+from ullage.lsp.memory import find_memory, refuse_agents
 from ullage.lsp.protocol import AcceptMemoryArgument, Outcome
 from ullage.lsp.state import UllageServer
 
 
 async def run_accept(ls: UllageServer, argument: AcceptMemoryArgument) -> Outcome:
+    refuse_agents(ls)
     file = Path(argument.path)
     workspace, path = find_memory(ls, file)
     await asyncio.to_thread(accept_change, path, argument.sha256, workspace, ls.config, ls.places)

@@ -16,7 +16,7 @@ from ullage.lsp.commands import progress
 from ullage.lsp.convert import range_of, uri_of
 from ullage.lsp.documents.inbox import UNDO_TITLE
 from ullage.lsp.documents.memory_changes import changing_memory, refuse_unsaved
-from ullage.lsp.memory import find_memory
+from ullage.lsp.memory import find_memory, refuse_agents
 from ullage.lsp.protocol import (
     MemoryItemArgument,
     Outcome,
@@ -35,6 +35,7 @@ _FINDING = "Finding: "
 
 
 async def run_review(ls: UllageServer, argument: ReviewMemoryArgument) -> Outcome:
+    refuse_agents(ls)
     workspace, _ = find_memory(ls, Path(argument.path))
     await refuse_unsaved(ls, workspace)
     decisions = tuple(_list_decisions(argument))
@@ -84,6 +85,7 @@ async def run_edit(ls: UllageServer, argument: MemoryItemArgument) -> Outcome:
 
 
 async def run_undo_review(ls: UllageServer, argument: UndoReviewArgument) -> Outcome:
+    refuse_agents(ls)
     workspace, last = await _find_last(ls, argument.path)
     if argument.change not in (None, last.change_id):
         raise ChangedMeanwhile(
