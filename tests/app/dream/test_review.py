@@ -132,10 +132,10 @@ def test_an_accepted_line_keeps_its_origin_and_an_edited_one_is_a_persons(
     workspace: Path, places: Places, origin: Origin
 ) -> None:
     fill(workspace, places, inbox(PORT, RULE), origin)
-    decide(workspace, places, accept(PORT), accept(RULE, text="Leave what tools write out of commits."))
+    decide(workspace, places, accept(PORT), accept(RULE, text="Leave out what tools write."))
     origins = read_origins(workspace, places)
     assert origins.tell(MEMORY, f"- {PORT}") == origin
-    assert origins.tell(MEMORY, "- Leave what tools write out of commits.") == "user"
+    assert origins.tell(MEMORY, "- Leave out what tools write.") == "user"
     assert list_outside_changes(workspace, places) == ()
 
 
