@@ -41,6 +41,7 @@ CWD = Path("/work/shop")
 COMMANDS = (
     "context status",
     "context inspect",
+    "context assemble",
     "context history",
     "context show",
     "context branch --dry-run",
@@ -217,8 +218,9 @@ def test_the_gauge_names_the_agent(info: AgentInfo, place: Place) -> None:
 
 @each_agent
 def test_what_an_agent_loads_is_known_by_its_name(info: AgentInfo) -> None:
-    names = {name for names in info.loader.choices for name in names} if info.loader else set()
-    assert names <= {*INSTRUCTION_NAMES, MEMORY_NAME}
+    choices = (names for loader in info.loaders for names in loader.choices)
+    names = {Path(name).name for names in choices for name in names if not name.endswith("/**")}
+    assert {name for name in names if not name.endswith(".MD")} <= {*INSTRUCTION_NAMES, MEMORY_NAME}
 
 
 @pytest.mark.parametrize("message_format", get_args(MessageFormat))

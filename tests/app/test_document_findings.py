@@ -134,7 +134,8 @@ def test_the_cost_of_a_file_is_what_the_agents_in_sight_are_given(around: Surrou
     (around.places.home / ".codex/sessions").rmdir()
     assert sent_text(path, text, around) == "~3,528"
     (around.places.home / ".openclaw/agents").rmdir()
-    assert sent_text(path, text, around) == "~3,528 to 6,422"
+    # Any agent may come: pi has no limit.
+    assert sent_text(path, text, around) == "~3,528 to 7,840"
     note = write(around, "memory/2026-02-03.md", text)
     assert estimate_sent_tokens(note, text, around) == (n_all := estimate_text(text), n_all)
 
@@ -164,6 +165,7 @@ def test_what_claude_code_imports_is_a_part_of_the_cost(around: Surroundings) ->
 def test_openclaw_reads_no_file_further_down_and_codex_counts_those_above(
     around: Surroundings,
 ) -> None:
+    write(around, ".git/HEAD", "ref: refs/heads/main")
     write(around, "AGENTS.md", "a" * 19_000)
     path = write(around, "packages/core/AGENTS.md", "é" * 10_000)
     warning, mark = on_instructions(around, path)
@@ -234,7 +236,8 @@ def test_files_that_no_agent_loads_together_repeat_nothing(around: Surroundings)
     found = {name: on_instructions(around, around.places.cwd / name) for name in names}
     assert not any(found.values())
     (below,) = on_instructions(around, around.places.cwd / "docs/CLAUDE.md")
-    assert "CLAUDE.md, line 5" in below.message
+    # pi takes AGENTS.md above, and below the only file that is there.
+    assert "AGENTS.md, line 5" in below.message
 
 
 def test_what_is_imported_is_loaded_together(around: Surroundings) -> None:

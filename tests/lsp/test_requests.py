@@ -101,9 +101,24 @@ async def test_the_window_adds_up_to_the_gauge(
     assert users.children[0].entry
     assert users.children[0].title.startswith("Please look at file")
     lines = path.read_text("utf-8").split("\n")
-    rows = [row for share in shares for row in share.children]
+    rows = [row for share in shares for row in share.children if row.kind == "entry"]
     assert rows
     assert all(row.key.split(":")[1] in lines[row.line] for row in rows)
+
+
+async def test_what_is_sent_beside_the_transcript_leads_to_its_files(
+    editor, workspace_session: tuple[PiFile, Path], place: Place
+) -> None:
+    rules = place.cwd / "AGENTS.md"
+    rules.write_text("Always run the tests.\n", "utf-8")
+    await started(editor)
+    found = await editor.request("ullage/window")
+    unseen = next(row for row in found.rows if row.title == "Not in the transcript")
+    built_in, instructions = unseen.children
+    assert [row.kind for row in unseen.children] == ["part", "part"]
+    assert (built_in.title, built_in.path) == ("System prompt and tools", None)
+    assert (instructions.title, instructions.path) == ("AGENTS.md", str(rules))
+    assert sum(row.nTokens for row in unseen.children) == unseen.nTokens
 
 
 async def test_a_call_is_named_by_its_command_in_the_window(editor, place: Place) -> None:

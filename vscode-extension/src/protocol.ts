@@ -121,11 +121,12 @@ export interface SessionsResult {
   sessions: SessionRow[];
 }
 
-/** A share of the window, or an entry of the context. */
+/** A share of the window, an entry of the context, or a part of what is sent. */
 export interface WindowRow {
   /** Unique in the result, and the same from one result to the next. */
   key: string;
-  kind: "category" | "entry" | "advice" | "free";
+  /** A part of which something is not sent is cut. */
+  kind: "category" | "entry" | "part" | "cut" | "advice" | "free";
   title: string;
   detail: string;
   /** Markdown. */
@@ -134,6 +135,8 @@ export interface WindowRow {
   nTokens: number;
   /** Line of the transcript, from 0. */
   line: number | null;
+  /** The file that a part comes from. */
+  path: string | null;
   /** What `ullage.prune` takes; null where it cannot be pruned. */
   item: string | null;
   /** What `ullage.pin` takes; null where it cannot be pinned. */

@@ -52,11 +52,11 @@ def show(session: str | None, as_json: bool) -> None:
 @options.json_option
 def inspect(session: str | None, window: int | None, top: int, as_json: bool) -> None:
     """Show what fills the window, the largest entries, and what to do about them."""
-    from ullage.app.gauge.inspect import inspect as look_into
+    from ullage.app.assembly.parts import inspect_session
     from ullage.app.gauge.inspect import inspection_text, report_inspection
 
-    loaded, _, _ = options.load_session(session, window)
-    inspection = look_into(loaded, top)
+    loaded, config, _ = options.load_session(session, window)
+    inspection = inspect_session(loaded, top, config)
     answer(inspection_text(inspection), report_inspection(inspection), as_json)
 
 

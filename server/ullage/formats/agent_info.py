@@ -3,11 +3,12 @@
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from ullage.core.assembly.listed_skills import ListedSkill, SkillRequest
+from ullage.core.assembly.parts import SentText
 from ullage.core.assembly.skill_frontmatter import SkillFile
 from ullage.core.change import edit
 from ullage.core.config.agent_settings import AgentSettings, NumberSetting
@@ -39,6 +40,10 @@ def _none(*_: object) -> None:
 
 def _nothing(*_: object) -> tuple[()]:
     return ()
+
+
+def _keep_text(_: Path, text: str) -> str:
+    return text
 
 
 class Home(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,13 +78,42 @@ class InstructionLoader(msgspec.Struct, frozen=True, kw_only=True):
     reader: str
     """The name of the program that reads them."""
     choices: tuple[tuple[str, ...], ...]
-    """In the order of their loading; of alternatives, the first that is there."""
+    """Names in a folder, in the order of their loading; of alternatives, the first that is there.
+    One that ends in `/**` stands for all Markdown below it."""
     folder: str
     """The agent's own folder: what lies in it is for that agent alone."""
-    is_top_only: bool = False
-    """Whether only the top of the workspace counts; else all folders down to the file's."""
-    follows_imports: bool = False
-    """Whether `@docs/rules.md` stands for all that is in that file."""
+    home: Home | None = None
+    """The user's own folder, from which it loads before all others."""
+    home_choices: tuple[tuple[str, ...], ...] = ()
+    reach: Literal["folder", "workspace", "repository", "everywhere"] = "workspace"
+    """From where on it loads, down to the folder that it works in: that folder alone, the top of
+    the workspace, of the Git repository if there is one, or of the file system."""
+    import_hops: int = 0
+    """How far `@docs/rules.md` is followed, which stands for all that is in that file."""
+    imports_outside: bool = True
+    """Whether a project's files may import what lies outside of the folder that is worked in."""
+    excludes: tuple[str, ...] = ()
+    """Patterns of paths that are passed over."""
+    max_bytes: int | None = None
+    """Of all that is loaded but from the user's own folder."""
+    has_memory: bool = True
+    find_memory: Callable[[Path, Env, Path], Path | None] = _none
+    """Gives the index of memory of the top of a project, which is loaded last."""
+    prompts: tuple[tuple[str, str], ...] = ()
+    """Parts of the system prompt and the files for them: of the agent's folder in the project, else
+    of the user's own."""
+    prepare: Callable[[Path, str], str] = _keep_text
+    """Gives what is sent of a file's text before any cut; nothing where it is not sent at first."""
+    configure: "Callable[[InstructionLoader, AgentSettings, Path], InstructionLoader] | None" = None
+    """Applies the user's settings for the folder that is worked in."""
+    later_names: frozenset[str] = frozenset()
+    """Those that it did not know in the versions that kept the system prompt out of transcripts."""
+    has_databases: bool = False
+    """Whether its sessions are in databases: the transcripts of its row are another program's."""
+
+    @property
+    def is_top_only(self) -> bool:
+        return self.reach == "folder"
 
 
 class SkillFolder(msgspec.Struct, frozen=True, kw_only=True):
@@ -241,6 +275,9 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Reads a compaction from the place that an index points to."""
     read_prune: Callable[[Line], PruneRecord | None] | None = None
     """Reads a line that notes a prune, None where it is another; looks at its bytes first."""
+    list_sent_texts: Callable[[Lines, Context], Iterable[SentText]] = _nothing
+    """Lists what a request has beside the conversation, in the order in which it is sent, as far as
+    the transcript holds it."""
     messages: Callable[[Context], list[JsonObject]] = _list_natives
     """Lists the messages that would be sent, in the agent's own shape."""
     prune_message: Callable[[JsonObject, Sequence[edit.Replacement]], JsonObject] = _keep_message
@@ -258,7 +295,8 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     doctor: RecordRules | None = None
     in_memory: MessageShape | None = None
     """How its messages look in memory, where it has a shape of its own."""
-    loader: InstructionLoader | None = None
+    loaders: tuple[InstructionLoader, ...] = ()
+    """Of several programs whose sessions are alike, that of the transcripts first."""
     skills: SkillLoader | None = None
     """None where we know of no skills, or not by which rule they are told."""
 

@@ -128,10 +128,11 @@ class SessionsResult:
 
 @frozen(kw_only=True)
 class WindowRow:
-    """A share of the window, or an entry of the context."""
+    """A share of the window, an entry of the context, or a part of what is sent."""
 
     key: str
-    kind: Literal["category", "entry", "advice", "free"]
+    kind: Literal["category", "entry", "part", "cut", "advice", "free"]
+    """A part of which something is not sent is cut."""
     title: str
     detail: str
     tooltip: str
@@ -139,6 +140,8 @@ class WindowRow:
     nTokens: int
     line: int | None = None
     """Of the transcript, from 0."""
+    path: str | None = None
+    """The file that a part comes from."""
     item: str | None = None
     """What `ullage.prune` takes; None where it cannot be pruned."""
     entry: str | None = None

@@ -81,7 +81,7 @@ export function windowTreeRow(row: WindowRow, session: SessionRow): TreeRow {
     detail: row.detail,
     tooltip: row.tooltip,
     icon: WINDOW_ICONS[row.kind],
-    level: "normal",
+    level: row.kind === "cut" ? "warning" : "normal",
     context: words(
       row.kind,
       canWrite && row.item !== null && "prunable",
@@ -89,7 +89,7 @@ export function windowTreeRow(row: WindowRow, session: SessionRow): TreeRow {
     ),
     label: row.label,
     state: row.children.length > 0 ? "collapsed" : "leaf",
-    target: row.line === null ? undefined : { kind: "file", path, line: row.line },
+    target: windowTarget(row, path),
     subject: { kind: "window", row, session },
   };
 }
@@ -152,6 +152,8 @@ export function withSubagents(rows: readonly SessionRow[]): readonly SessionRow[
 const WINDOW_ICONS: Readonly<Record<WindowRow["kind"], string>> = {
   category: "symbol-folder",
   entry: "symbol-string",
+  part: "symbol-file",
+  cut: "warning",
   advice: "lightbulb",
   free: "circle-outline",
 };
@@ -181,6 +183,13 @@ const MEMORY_LEVELS: Readonly<Record<MemoryRow["kind"], TreeRow["level"]>> = {
   change: "warning",
   problem: "error",
 };
+
+function windowTarget({ path, line }: WindowRow, session: string): Target | undefined {
+  if (path !== null) {
+    return { kind: "file", path, line: null };
+  }
+  return line === null ? undefined : { kind: "file", path: session, line };
+}
 
 function memoryTarget({ kind, path, firstLine, lastLine, uri }: MemoryRow): Target | undefined {
   switch (kind) {

@@ -26,6 +26,7 @@ const entry: WindowRow = {
   label: "read a.ts, 1,200 tokens",
   nTokens: 1200,
   line: 6,
+  path: null,
   item: "item-7",
   entry: "7",
   children: [],
@@ -83,6 +84,15 @@ test("an entry can be pruned and pinned only where its session may be changed", 
   assert.equal(windowTreeRow(entry, session).context, "entry prunable pinnable");
   assert.equal(windowTreeRow({ ...entry, item: null }, session).context, "entry pinnable");
   assert.equal(windowTreeRow(entry, { ...session, canWrite: false }).context, "entry");
+});
+
+test("a part leads to the file that it comes from, and one that is cut warns", () => {
+  const part: WindowRow = { ...entry, key: "part:memory", kind: "part", line: null, path: "/h/MEMORY.md", item: null, entry: null };
+  const row = windowTreeRow(part, session);
+  assert.deepEqual(row.target, { kind: "file", path: "/h/MEMORY.md", line: null });
+  assert.deepEqual([row.icon, row.level], ["symbol-file", "normal"]);
+  const cut = windowTreeRow({ ...part, kind: "cut" }, session);
+  assert.deepEqual([cut.icon, cut.level], ["warning", "warning"]);
 });
 
 test("an entry leads to its line, and one without a line leads nowhere", () => {

@@ -30,7 +30,7 @@ def length_text(path: Path, text: str, around: Surroundings, *, of_limit: str = 
 def sent_text(path: Path, text: str, around: Surroundings) -> str:
     """Say about how many tokens are sent with what is imported; from the least to the most where
     agents differ."""
-    importers = {loader.reader for loader in loaders_of(path, around) if loader.follows_imports}
+    importers = {loader.reader for loader in loaders_of(path, around) if loader.import_hops}
     n_imported = sum(estimate_text(imported) for imported in _read_imports(path, text, around))
     sent = [
         n_tokens + (n_imported if reader in importers else 0)
@@ -48,10 +48,10 @@ def estimate_sent_tokens(path: Path, text: str, around: Surroundings) -> tuple[i
 
 def _read_imports(path: Path, text: str, around: Surroundings) -> Collection[str]:
     """Give the texts that a file stands for beside its own, for an agent that may come to it."""
-    loaders = [loader for loader in loaders_of(path, around) if loader.follows_imports]
     readers = _estimate_sent(path, text, around)
-    is_followed = any(loader.reader in readers for loader in loaders)
-    return read_imports(path, text, around).values() if is_followed else ()
+    followers = (loader for loader in loaders_of(path, around) if loader.import_hops)
+    follower = next((loader for loader in followers if loader.reader in readers), None)
+    return () if follower is None else read_imports(follower, path, text, around).values()
 
 
 def _estimate_sent(path: Path, text: str, around: Surroundings) -> dict[str, int]:

@@ -19,6 +19,7 @@ from ullage.core.documents.mentioned_paths import PASSING_FOLDERS, PathMention, 
 from ullage.core.text.gitignore import ignore_spec, is_ignored
 from ullage.core.text.positions import Positions, utf16_length
 from ullage.core.transcript.tokens import estimate_tokens
+from ullage.formats.agent_info import InstructionLoader
 from ullage.formats.agents.claude_code.agent import LOADER as CLAUDE_CODE
 from ullage.formats.agents.codex.agent import LOADER as CODEX
 from ullage.formats.agents.openclaw.agent import LOADER as OPENCLAW
@@ -105,14 +106,28 @@ def find_instruction_cuts(
 ) -> tuple[instructions.Cut, ...]:
     """Give what each agent that loads a file by its name and its place leaves out."""
     loaders = instruction_loading.loaders_of(path, around)
-    cuts: list[instructions.Cut | None] = []
-    if OPENCLAW in loaders:
-        cuts.append(instructions.find_openclaw_cut(text, around.config.bootstrap.max_chars))
-    if CODEX in loaders:
-        above = instruction_loading.load_above(CODEX, path, around).values()
-        n_spent = sum(len(loaded.encode("utf-8", "surrogatepass")) for loaded in above)
-        cuts.append(instructions.find_codex_cut(text, n_spent))
+    cuts = (find_cut(loader, path, text, around) for loader in loaders)
     return tuple(cut for cut in cuts if cut is not None)
+
+
+def find_cut(
+    loader: InstructionLoader, path: Path, text: str, around: Surroundings
+) -> instructions.Cut | None:
+    """Give what an agent leaves out of a file that it loads, after those that it loads before."""
+    if loader == OPENCLAW:
+        return instructions.find_openclaw_cut(text, around.config.bootstrap.max_chars)
+    if loader == CLAUDE_CODE and is_index(path):
+        return instructions.find_claude_memory_cut(text)
+    if loader == CODEX and path.name not in loader.choices[0]:
+        return instructions.find_codex_memory_cut(text)
+    home = instruction_loading.home_of(loader, around) or around.places.home
+    max_bytes = instruction_loading.configure(loader, path.parent, around).max_bytes
+    if max_bytes is None or path.parent == home:
+        return None
+    above = instruction_loading.load_above(loader, path, around)
+    spent = (text for at, text in above.items() if at.parent != home)
+    n_spent = sum(len(loaded.encode("utf-8", "surrogatepass")) for loaded in spent)
+    return instructions.find_codex_cut(text, n_spent, max_bytes)
 
 
 def find_memory_cuts(path: Path, text: str, around: Surroundings) -> tuple[instructions.Cut, ...]:
@@ -121,9 +136,9 @@ def find_memory_cuts(path: Path, text: str, around: Surroundings) -> tuple[instr
         return ()
     cut: instructions.Cut | None = None
     if CLAUDE_CODE.folder in path.parts or path.parent.name == MEMORY_FOLDER:
-        cut = instructions.find_claude_memory_cut(text)
+        cut = find_cut(CLAUDE_CODE, path, text, around)
     elif OPENCLAW in instruction_loading.loaders_of(path, around):
-        cut = instructions.find_openclaw_cut(text, around.config.bootstrap.max_chars)
+        cut = find_cut(OPENCLAW, path, text, around)
     return () if cut is None else (cut,)
 
 

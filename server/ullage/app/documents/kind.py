@@ -39,7 +39,7 @@ MEMORY_NAME: Final = "MEMORY.md"
 MEMORY_FOLDER: Final = "memory"
 PREVIEW_NAME: Final = "proposed.md"
 PREVIEW_FOLDER: Final = "previews"
-AGENT_FOLDERS: Final = tuple(info.loader.folder for info in AGENTS if info.loader is not None)
+AGENT_FOLDERS: Final = tuple(loader.folder for info in AGENTS for loader in info.loaders)
 """Of a user or of a workspace: what lies in one is for that agent alone."""
 _IS_CASE_KEPT = sys.platform not in ("win32", "darwin")
 """Elsewhere the system gives an agent that asks for AGENTS.md an agents.md too."""

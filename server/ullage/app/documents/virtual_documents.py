@@ -10,7 +10,7 @@ from ullage.app.checkpoint.resume import restore_text
 from ullage.app.config.report import check_text, config_text
 from ullage.app.documents.outside_changes import write_outside_diff
 from ullage.app.gauge.history import history_text, read_history
-from ullage.app.gauge.inspect import inspect, inspection_text
+from ullage.app.gauge.inspect import Inspection, inspection_text
 from ullage.app.gauge.status_text import ago, status_text
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.pins import pins_text, report_pins
@@ -35,7 +35,11 @@ Raises:
 
 
 def document_text(
-    document: VirtualUri, load_session: LoadSession, config: Config, places: Places
+    document: VirtualUri,
+    load_session: LoadSession,
+    inspect_session: Callable[[Loaded, int], Inspection],
+    config: Config,
+    places: Places,
 ) -> str:
     """Write a document as it is now, without secrets.
 
@@ -54,7 +58,7 @@ def document_text(
         case "Context Status":
             text = status_text(loaded)
         case "Context Breakdown":
-            text = inspection_text(inspect(loaded, N_LARGEST))
+            text = inspection_text(inspect_session(loaded, N_LARGEST))
         case "Compaction History":
             text = history_text(read_history(session, places))
         case "Context.md":

@@ -1,12 +1,17 @@
 """Inspect a session: what fills its window, what is largest, what to do about it."""
 
+import textwrap
+from collections.abc import Iterator, Sequence
+
 import msgspec
 
 from ullage.app.gauge.due import find_due
 from ullage.app.gauge.status_text import RULE, StatusReport, bar, report_status, status_text
 from ullage.app.sessions.load import Loaded
+from ullage.core.assembly.parts import CONVERSATION, Part
 from ullage.core.change.due import DuePlan
 from ullage.core.gauge.breakdown import (
+    UNSEEN,
     Advice,
     Breakdown,
     EntryTokens,
@@ -23,11 +28,16 @@ from ullage.core.secrets.scan import mask
 
 INSPECT_BAR_CHARS = 30
 """So that a row fits into 80 columns."""
+SOURCE_CHARS = 44
+CUT_CHARS = 76
+"""The same for a part's source, and for what of it is cut."""
 
 
 class Inspection(msgspec.Struct, frozen=True, kw_only=True):
     loaded: Loaded
     breakdown: Breakdown
+    parts: tuple[Part, ...]
+    """In the order of the request."""
     largest: tuple[EntryTokens, ...]
     advice: tuple[Advice, ...]
     forecast: Forecast | None
@@ -46,6 +56,7 @@ class InspectReport(msgspec.Struct, frozen=True, kw_only=True):
 
     status: StatusReport
     categories: tuple[Share, ...]
+    parts: tuple[Part, ...]
     free_tokens: int
     largest_entries: list[LargeEntry]
     advice: tuple[Advice, ...]
@@ -61,8 +72,11 @@ class WindowShares(msgspec.Struct, frozen=True, kw_only=True):
     due: DuePlan
 
 
-def inspect(loaded: Loaded, n_largest: int) -> Inspection:
-    """Count every entry of the context and judge what is worth taking out."""
+def inspect(loaded: Loaded, n_largest: int, parts: tuple[Part, ...]) -> Inspection:
+    """Count every entry of the context and judge what is worth taking out.
+
+    `parts` are those of the next request (`app/assembly/parts.py`).
+    """
     status = loaded.status
     breakdown = break_down(
         loaded.context, status.gauge, loaded.count, lambda text: mask(text, loaded.known_secrets)
@@ -71,6 +85,7 @@ def inspect(loaded: Loaded, n_largest: int) -> Inspection:
     return Inspection(
         loaded=loaded,
         breakdown=breakdown,
+        parts=parts,
         largest=largest(breakdown, n_largest),
         advice=advise(loaded.context.items, breakdown),
         forecast=_forecast(loaded),
@@ -81,6 +96,7 @@ def report_inspection(inspection: Inspection) -> InspectReport:
     return InspectReport(
         status=report_status(inspection.loaded),
         categories=inspection.breakdown.shares,
+        parts=inspection.parts,
         free_tokens=inspection.breakdown.n_free,
         largest_entries=[
             LargeEntry(
@@ -98,16 +114,22 @@ def report_inspection(inspection: Inspection) -> InspectReport:
 
 
 def inspection_text(inspection: Inspection) -> str:
-    """Write the status, then categories, largest entries, advice and forecast."""
+    """Write the status, then categories, parts, largest entries, advice and forecast.
+
+    What is not in the transcript is told by the parts.
+    """
     window = inspection.loaded.status.gauge.window.n_tokens
     lines = [status_text(inspection.loaded), "", "What fills the window", RULE]
     lines += [
         f"{share.category:<22}{share.n_tokens:>10,}  {share.ratio:>5.1%}  "
         f"{bar(share.ratio, INSPECT_BAR_CHARS)}"
         for share in inspection.breakdown.shares
+        if share.category != UNSEEN or not inspection.parts
     ]
     free = inspection.breakdown.n_free
     lines.append(f"{'free':<22}{free:>10,}  {free / window:>5.1%}")
+    if inspection.parts:
+        lines += ["", "What is sent", RULE, *_part_lines(inspection.parts)]
     lines += ["", "Largest entries", RULE]
     lines += [
         f"{entry.n_tokens:>8,}  {entry.category:<13}{entry.entry_id[:8]:<10}{entry.label}"
@@ -125,6 +147,29 @@ def inspection_text(inspection: Inspection) -> str:
             f" over {guess.n_observed} turns",
         ]
     return "\n".join(lines)
+
+
+def _part_lines(parts: Sequence[Part]) -> Iterator[str]:
+    for part in parts:
+        n_tokens = f"{'' if part.is_exact else '~'}{part.n_tokens:,}"
+        yield f"{part_title(part):<24}{n_tokens:>9}  {_shorten_source(part.source)}"
+        if part.cut:
+            indent = "    "
+            told = f"not sent: {part.cut}"
+            yield from textwrap.wrap(
+                told, CUT_CHARS, initial_indent=indent, subsequent_indent=indent
+            )
+
+
+def part_title(part: Part) -> str:
+    """Name a part; what was sent again, or only after an answer, is told apart."""
+    is_later = part.place == "later message" and part.name != CONVERSATION
+    return f"{part.name}, later" if is_later else part.name
+
+
+def _shorten_source(source: str) -> str:
+    """Leave out the beginning of a long path: its end tells more."""
+    return source if len(source) <= SOURCE_CHARS else f"…{source[1 - SOURCE_CHARS :]}"
 
 
 def fill(loaded: Loaded) -> WindowShares:

@@ -12,14 +12,16 @@ from ullage.core.transcript.tokens import estimate_tokens
 HEAD_RATIO = 0.7
 TAIL_RATIO = 0.2
 """docs/design/assembly.md, "Truncation"."""
-CODEX_MAX_BYTES = 32 * 1024
-"""Of all AGENTS.md files from the root of the project down (Codex, `project_doc_max_bytes`)."""
 CLAUDE_LARGE_CHARS = 40_000
 """Above which Claude Code warns; it loads CLAUDE.md whole ("Large CLAUDE.md will impact
 performance (… chars > 40.0k)")."""
+CODEX_MEMORY_TOKENS = 2_500
+CODEX_CHARS_A_TOKEN = 4
+"""What Codex gives of `memory_summary.md`, by its own measure (0.169, seen)."""
 CLAUDE_MEMORY_LINES = 200
-CLAUDE_MEMORY_BYTES = 25_000
-"""What Claude Code loads of MEMORY.md, whichever comes first (its documentation on memory)."""
+CLAUDE_MEMORY_CHARS = 25_000
+"""What Claude Code loads of MEMORY.md, whichever comes first (2.1.330, seen in its requests; its
+documentation speaks of kilobytes)."""
 
 
 class Cut(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +33,12 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
     end: int
     rule: str
     """Ends a sentence whose subject is the agent."""
+    mark: str = ""
+    """What the agent puts in its place."""
+
+    def sent(self, text: str) -> str:
+        """Give what the agent is given of a text."""
+        return text[: self.start] + self.mark + text[self.end :]
 
 
 def find_openclaw_cut(text: str, max_chars: int) -> Cut | None:
@@ -51,13 +59,14 @@ def find_openclaw_cut(text: str, max_chars: int) -> Cut | None:
         start=start,
         end=end,
         rule=f"gives the first 70 % and the last 20 % of {max_chars:,} characters",
+        mark="\n\n[... content truncated ...]\n\n",
     )
 
 
-def find_codex_cut(text: str, n_spent_bytes: int) -> Cut | None:
+def find_codex_cut(text: str, n_spent_bytes: int, max_bytes: int) -> Cut | None:
     """Give what Codex leaves out where files further up have taken a part of its budget."""
     data = text.encode("utf-8", "surrogatepass")
-    n_left = max(CODEX_MAX_BYTES - n_spent_bytes, 0)
+    n_left = max(max_bytes - n_spent_bytes, 0)
     if len(data) <= n_left:
         return None
     start = len(data[:n_left].decode("utf-8", "ignore"))
@@ -66,23 +75,41 @@ def find_codex_cut(text: str, n_spent_bytes: int) -> Cut | None:
         reader="Codex",
         start=start,
         end=len(text),
-        rule=f"stops after {CODEX_MAX_BYTES:,} bytes of instructions{above}",
+        rule=f"stops after {max_bytes:,} bytes of a project's instructions{above}",
+    )
+
+
+def find_codex_memory_cut(text: str) -> Cut | None:
+    """Give what Codex leaves out of the summary of its memory: the middle."""
+    half = CODEX_MEMORY_TOKENS * CODEX_CHARS_A_TOKEN // 2
+    n_chars = len(text.rstrip())
+    n_over = n_chars - 2 * half
+    if n_over <= 0:
+        return None
+    return Cut(
+        reader="Codex",
+        start=half,
+        end=n_chars - half,
+        rule=f"gives the first and the last {half:,} characters",
+        mark=f"…{-(-n_over // CODEX_CHARS_A_TOKEN)} tokens truncated…",
     )
 
 
 def find_claude_memory_cut(text: str) -> Cut | None:
     """Give what Claude Code does not load of MEMORY.md."""
-    data = text.encode("utf-8", "surrogatepass")
-    by_bytes = len(data[:CLAUDE_MEMORY_BYTES].decode("utf-8", "ignore"))
     by_lines = _line_start(text, CLAUDE_MEMORY_LINES)
-    start = min(by_bytes, by_lines)
+    by_chars = utf16_offset(text, min(CLAUDE_MEMORY_CHARS, utf16_length(text)))
+    if by_chars < by_lines:
+        # Whole lines, but for one that is too long by itself.
+        by_chars = text.rfind("\n", 0, by_chars + 1) + 1 or by_chars
+    start = min(by_chars, by_lines)
     if not text[start:].strip():
         return None
     return Cut(
         reader="Claude Code",
         start=start,
         end=len(text),
-        rule=f"loads the first {CLAUDE_MEMORY_LINES} lines or {CLAUDE_MEMORY_BYTES // 1000} KB",
+        rule=f"loads the first {CLAUDE_MEMORY_LINES} lines or {CLAUDE_MEMORY_CHARS:,} characters",
     )
 
 

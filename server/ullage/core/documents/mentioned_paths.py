@@ -17,7 +17,7 @@ MAX_MENTIONS = 1000
 
 _CODE = re.compile(r"(?<!`)`(?P<path>[^`\r\n]+)`(?!`)")
 _LINK = re.compile(r"(?<!!)\[[^\]\r\n]*\]\(\s*<?(?P<path>[^)\s<>]+)>?(?:\s+\"[^\"\r\n]*\")?\s*\)")
-_IMPORT = re.compile(r"(?:(?<=\s)|\A)@(?P<path>[\w./-]*\w)")
+_IMPORT = re.compile(r"(?:(?<=\s)|\A)@(?P<path>(?:~/)?[\w./-]*\w)")
 """Claude Code's `@docs/rules.md`; a package such as `@scope/name` looks alike, hence an ending."""
 _LINE_SUFFIX = re.compile(r"(?::\d+(?:[-:]\d+)?|#[\w.-]*)\Z")
 _NAME = re.compile(r"\.{0,2}[\w@+-][\w.@+-]*|\.{1,2}")
@@ -72,6 +72,15 @@ def find_mentions(text: str) -> tuple[PathMention, ...]:
         if len(mentions) >= MAX_MENTIONS:
             break
     return tuple(mentions[:MAX_MENTIONS])
+
+
+def find_imports(text: str) -> tuple[str, ...]:
+    """Find what `@docs/rules.md` outside of code may name: what is there is imported."""
+    plain = "\n".join(
+        text[part.start : part.end] for part in read_parts(text) if part.kind != "code"
+    )
+    matches = _IMPORT.finditer(_CODE.sub("", plain))
+    return tuple(dict.fromkeys(match["path"] for match in matches))[:MAX_MENTIONS]
 
 
 def _find_in_part(text: str, start: int, end: int) -> Iterator[PathMention]:

@@ -152,7 +152,13 @@ def _label(item: ContextItem, calls: dict[str, str], hide: Callable[[str], str])
     """Describe an entry by its first block that says something, where it may be shown."""
     if item.is_hidden:
         return HIDDEN
-    texts = (_block_label(block, calls) for block in item.message.blocks)
+    blocks = item.message.blocks
+    own = [
+        block
+        for block, category in zip(blocks, item.block_categories, strict=False)
+        if category == item.category
+    ]
+    texts = (_block_label(block, calls) for block in own or blocks)
     text = next((text for text in texts if text), "")
     flat = " ".join(hide(text)[: 4 * LABEL_CHARS].split())
     return flat if len(flat) <= LABEL_CHARS else f"{flat[: LABEL_CHARS - 1]}…"

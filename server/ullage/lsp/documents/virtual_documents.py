@@ -5,7 +5,9 @@ from pathlib import Path
 
 from lsprotocol import types
 
+from ullage.app.assembly.parts import inspect_session
 from ullage.app.documents.virtual_documents import document_text
+from ullage.app.gauge.inspect import Inspection
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.core.documents.virtual_uri import parse_virtual_uri
@@ -56,7 +58,10 @@ async def _read(ls: UllageServer, uri: str) -> tuple[str, ShownDocument | None]:
             loaded.append(load(open_session(path), ls.config, ls.places, ls.worker.count_tokens))
             return loaded[0]
 
-        text = document_text(document, load_session, ls.config, ls.places)
+        def inspect_loaded(loaded: Loaded, n_largest: int) -> Inspection:
+            return inspect_session(loaded, n_largest, ls.config)
+
+        text = document_text(document, load_session, inspect_loaded, ls.config, ls.places)
         cwd = loaded[0].session.header.cwd if loaded else None
         workspace = Path(cwd) if cwd else None
         shown = None if path is None else ShownDocument(path, workspace, list_cited(text))

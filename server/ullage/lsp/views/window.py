@@ -3,16 +3,20 @@
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 
 import msgspec
 
+from ullage.app.assembly.parts import inspect_session
 from ullage.app.change.prune import NothingToPrune, PruneRequest, plan_pruning
-from ullage.app.gauge.inspect import Inspection, inspect
+from ullage.app.gauge.inspect import Inspection, part_title
 from ullage.app.gauge.status_text import ago, name_text, total_text
 from ullage.app.sessions.load import Loaded
+from ullage.core.assembly.parts import Part
 from ullage.core.change.prune import ALL_REASONS, PruneItem, plan_prune
+from ullage.core.config.settings import Config
 from ullage.core.facts.pins import MAX_PIN_CHARS, read_pinnable_text
-from ullage.core.gauge.breakdown import Advice, EntryTokens, Share
+from ullage.core.gauge.breakdown import UNSEEN, Advice, EntryTokens, Share
 from ullage.core.gauge.gauge import gauge_text
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist
@@ -24,6 +28,7 @@ from ullage.lsp.state import UllageServer
 
 ENTRIES_A_CATEGORY = 10
 """Of the largest, shown below their category: smaller ones free nothing to speak of (chosen)."""
+BOOTSTRAP = "bootstrap"
 LABEL_CHARS = 80
 """A line of a list in an editor (chosen)."""
 
@@ -44,19 +49,24 @@ async def run_window(ls: UllageServer, argument: protocol.SessionArgument) -> pr
     if loaded is None:
         return protocol.WindowResult()
     lines = await entry_lines(ls, loaded)
-    return await asyncio.to_thread(window_result, loaded, lines)
+    return await asyncio.to_thread(window_result, loaded, lines, ls.config)
 
 
-def window_result(loaded: Loaded, lines: Mapping[str, int]) -> protocol.WindowResult:
-    inspection = inspect(loaded, 0)
+def window_result(
+    loaded: Loaded, lines: Mapping[str, int], config: Config
+) -> protocol.WindowResult:
+    inspection = inspect_session(loaded, 0, config)
     window = loaded.status.gauge.window.n_tokens
     facts = _EntryFacts(
         window=window, lines=lines, prunable=_list_prunable(loaded), pinnable=_list_pinnable(loaded)
     )
-    rows = [
-        _category(share, _list_largest(inspection, share.category), facts)
-        for share in inspection.breakdown.shares
-    ]
+    rows: list[protocol.WindowRow] = []
+    for share in inspection.breakdown.shares:
+        parts = [part for part in inspection.parts if _category_of(part) == share.category]
+        largest = [] if parts else _list_largest(inspection, share.category)
+        entries = [_entry(key, entry, facts) for key, entry in largest]
+        children = [_part(part, window) for part in parts] or entries
+        rows.append(_category(share, len(largest), children, window))
     rows += [_advice(number, advice) for number, advice in enumerate(inspection.advice)]
     rows.append(_free(inspection.breakdown.n_free, window))
     return protocol.WindowResult(
@@ -98,15 +108,42 @@ def _list_largest(inspection: Inspection, category: str) -> list[tuple[str, Entr
     return keyed[:ENTRIES_A_CATEGORY]
 
 
+def _category_of(part: Part) -> str | None:
+    """Name the category that a part is shown below; None where its entries tell more."""
+    if not part.is_in_messages:
+        return UNSEEN
+    return BOOTSTRAP if part.is_file else None
+
+
+def _part(part: Part, window: int) -> protocol.WindowRow:
+    name = part_title(part)
+    path = part.source if part.is_file else None
+    tokens = f"{'' if part.is_exact else 'about '}{part.n_tokens:,} tokens"
+    share = f"{part.n_tokens / window:.1%} of the window"
+    title = name.capitalize() if path is None else Path(path).name
+    told = f"{name}, {part.source}: {tokens}, {share}"
+    cut = f"Not sent: {part.cut}" if part.cut else ""
+    return protocol.WindowRow(
+        key=f"part:{part.name}:{part.source}:{part.place}",
+        kind="cut" if part.cut else "part",
+        title=title,
+        detail=f"{part.n_tokens:,} · {part.source if path is None else Path(path).parent}",
+        tooltip="  \n".join(escape_markdown(line) for line in (told, cut) if line),
+        label=". ".join(line for line in (told, cut) if line),
+        nTokens=part.n_tokens,
+        path=path,
+    )
+
+
 def _category(
-    share: Share, entries: list[tuple[str, EntryTokens]], facts: _EntryFacts
+    share: Share, n_largest: int, children: list[protocol.WindowRow], window: int
 ) -> protocol.WindowRow:
     title = share.category.capitalize()
     detail = f"{share.n_tokens:,} · {share.ratio:.1%}"
-    if share.n_entries > len(entries) > 0:
-        detail += f" · the {len(entries)} largest of {share.n_entries:,}"
+    if share.n_entries > n_largest > 0:
+        detail += f" · the {n_largest} largest of {share.n_entries:,}"
     count = f"{share.n_entries:,} entries" if share.n_entries else "sent beside the transcript"
-    tokens = f"{share.n_tokens:,} of {facts.window:,} tokens"
+    tokens = f"{share.n_tokens:,} of {window:,} tokens"
     return protocol.WindowRow(
         key=f"category:{share.category}",
         kind="category",
@@ -115,7 +152,7 @@ def _category(
         tooltip=f"**{escape_markdown(title)}**: {tokens}, {count}",
         label=f"{title}, {share.n_tokens:,} tokens, {share.ratio:.1%} of the window, {count}",
         nTokens=share.n_tokens,
-        children=[_entry(key, entry, facts) for key, entry in entries],
+        children=children,
     )
 
 

@@ -30,6 +30,7 @@ from ullage.formats.agents.claude_code.conversation import (
 from ullage.formats.agents.claude_code.edit import EDITOR
 from ullage.formats.agents.claude_code.messages import IN_MEMORY, prune_message
 from ullage.formats.agents.claude_code.model import add_costs, follow_model
+from ullage.formats.agents.claude_code.parts import list_sent_texts
 from ullage.formats.agents.claude_code.skills import SKILLS
 from ullage.formats.agents.claude_code.transfer import TRANSFER
 from ullage.formats.doctor import RecordRules
@@ -53,10 +54,20 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _LIVE = Home(variable="CLAUDE_CONFIG_DIR", default=".claude", folders=("sessions",))
 LOADER = InstructionLoader(
     reader="Claude Code",
-    choices=(("CLAUDE.md",), ("CLAUDE.local.md",)),
+    choices=(("CLAUDE.md",), (".claude/CLAUDE.md",), (".claude/rules/**",), ("CLAUDE.local.md",)),
     folder=".claude",
-    follows_imports=True,
+    home=settings.HOME,
+    home_choices=(("CLAUDE.md",), ("rules/**",)),
+    reach="everywhere",
+    import_hops=4,
+    imports_outside=False,
+    find_memory=lambda top, env, home: (
+        settings.HOME.root(env, home) / "projects" / folder_name(str(top)) / "memory/MEMORY.md"
+    ),
+    prepare=settings.prepare_instructions,
+    configure=settings.configure_loader,
 )
+"""docs/design/agents.md, "What an agent loads"."""
 NO_RESULT = "[no result was recorded]"
 _ENVELOPE = (
     "isSidechain agentId timestamp userType entrypoint cwd sessionId version gitBranch".split()
@@ -390,11 +401,12 @@ CLAUDE_CODE = AgentInfo(
     read_prune=records.read_prune,
     messages=_messages,
     prune_message=prune_message,
+    list_sent_texts=list_sent_texts,
     sketch=_sketch,
     editor=EDITOR,
     transfer=TRANSFER,
     doctor=RECORDS,
     in_memory=IN_MEMORY,
-    loader=LOADER,
+    loaders=(LOADER,),
     skills=SKILLS,
 )

@@ -25,18 +25,26 @@ _USAGE_KEYS = (
 _STOPS = {"end_turn": True, "stop_sequence": True, "tool_use": False}
 """Whether an answer ends the turn, by its `stop_reason`; records of blocks that were streamed have
 none."""
-_ATTACHMENT_CATEGORIES: dict[str, Category] = {
-    "skill_listing": "skills",
-    "invoked_skills": "skills",
-    "deferred_tools_delta": "tools",
-    "agent_listing_delta": "tools",
-    "mcp_instructions_delta": "tools",
-    "nested_memory": "bootstrap",
-    "environment": "system",
-    "model": "system",
+ATTACHMENTS: dict[str, tuple[Category, str]] = {
+    "instructions": ("bootstrap", "instructions"),
+    "nested_memory": ("bootstrap", "instructions"),
+    "skill_listing": ("skills", "skills"),
+    "dynamic_skill": ("skills", "skills"),
+    "invoked_skills": ("skills", "skills"),
+    "deferred_tools_delta": ("tools", "deferred tools"),
+    "agent_listing_delta": ("tools", "agents"),
+    "mcp_instructions_delta": ("tools", "MCP servers"),
+    "environment": ("system", "environment"),
+    "model": ("system", "environment"),
+    "date": ("system", "environment"),
+    "session_context": ("system", "git status"),
+    "remote_session_change": ("system", "attribution"),
+    "output_style": ("system", "output style"),
+    "output_style_instructions": ("system", "output style"),
+    "total_tokens_reminder": ("injected", "reminders"),
 }
-"""What an attachment adds to, by its type (docs/design/agents.md, "Claude Code: records"); all
-others are injected."""
+"""What an attachment adds to, and which part of the request that is, by its type
+(docs/design/agents.md, "Claude Code: records"); all others are injected into the conversation."""
 
 
 def native_of(entry: entries.Entry) -> entries.JsonObject | None:
@@ -112,7 +120,8 @@ def _category(entry: entries.Entry, blocks: tuple[entries.Block, ...]) -> Catego
         attachment = object_of(entry.native, "attachment") or {}
         if speech.read_queued(attachment):
             return "user"
-        return _ATTACHMENT_CATEGORIES.get(text_of(attachment, "type") or "", "injected")
+        category, _ = ATTACHMENTS.get(text_of(attachment, "type") or "", ("injected", ""))
+        return category
     if any(isinstance(block, entries.ToolResult) for block in blocks):
         return "tool results"
     return "user" if speech.is_typed(entry.native) and not is_harness(blocks) else "injected"

@@ -21,6 +21,7 @@ from ullage.formats.agents.codex.assembly import (
 from ullage.formats.agents.codex.edit import EDITOR
 from ullage.formats.agents.codex.history import read_history, tells
 from ullage.formats.agents.codex.messages import IN_MEMORY, is_sent, prune_message
+from ullage.formats.agents.codex.parts import list_sent_texts
 from ullage.formats.agents.codex.skills import SKILLS
 from ullage.formats.agents.codex.transfer import TRANSFER
 from ullage.formats.doctor import RecordRules
@@ -29,9 +30,19 @@ from ullage.formats.reading import Reading, Walk, extend_reading, index_of
 
 MAX_ESTIMATE_DISTANCE = 20
 """Lines after a compaction among which its estimate is looked for (the fourth, seen)."""
+_NAMES = ("AGENTS.override.md", "AGENTS.md")
 LOADER = InstructionLoader(
-    reader="Codex", choices=(("AGENTS.override.md", "AGENTS.md"),), folder=".codex"
+    reader="Codex",
+    choices=(_NAMES,),
+    folder=".codex",
+    home=settings.HOME,
+    home_choices=(_NAMES,),
+    reach="repository",
+    max_bytes=settings.MAX_INSTRUCTION_BYTES,
+    find_memory=lambda _, env, home: settings.HOME.root(env, home) / "memories/memory_summary.md",
+    configure=settings.configure_loader,
 )
+"""docs/design/agents.md, "What an agent loads"."""
 
 
 def _read_context(lines: Lines, header: Header, previous: Index) -> Reading:
@@ -223,11 +234,12 @@ CODEX = AgentInfo(
     read_compaction=_read_compaction,
     read_prune=records.read_prune,
     prune_message=prune_message,
+    list_sent_texts=list_sent_texts,
     sketch=_sketch,
     editor=EDITOR,
     transfer=TRANSFER,
     doctor=RECORDS,
     in_memory=IN_MEMORY,
-    loader=LOADER,
+    loaders=(LOADER,),
     skills=SKILLS,
 )

@@ -11,28 +11,36 @@ from ullage.formats.in_memory import MessageShape, prune_content
 from ullage.formats.json_line import compact_json, object_of, objects_of, text_of, texts_of
 from ullage.formats.speech import is_harness
 
-_CATEGORY_OF_KIND: dict[str, Category] = {
-    "host_skills": "skills",
-    "skills": "skills",
-    "tools": "tools",
-    "agents_md": "bootstrap",
-    "permissions": "system",
-    "environments": "system",
-    "hooks": "injected",
-    "user": "user",
-    "compaction": "summary",
+_KINDS: dict[str, tuple[Category, str]] = {
+    "model": ("system", "system prompt"),
+    "generic": ("system", "developer instructions"),
+    "memories": ("bootstrap", "memory"),
+    "host_skills": ("skills", "skills"),
+    "skills": ("skills", "skills"),
+    "tools": ("tools", "deferred tools"),
+    "agents_md": ("bootstrap", "instructions"),
+    "permissions": ("system", "permissions"),
+    "collaboration_mode": ("system", "modes"),
+    "multi_agent": ("system", "modes"),
+    "environments": ("system", "environment"),
+    "hooks": ("injected", ""),
+    "user": ("user", ""),
+    "compaction": ("summary", ""),
 }
-"""Category by the first word of `content_item_kinds` (Codex 0.169, seen; `agents_md` is read)."""
+"""Category, and part of the request if it is not of the conversation, by the first word of
+`content_item_kinds` (Codex 0.169, seen)."""
 
-_CATEGORY_OF_OPENING: tuple[tuple[str, Category], ...] = (
-    ("<environment_context>", "system"),
-    ("<permissions instructions>", "system"),
-    ("<user_instructions>", "bootstrap"),
-    ("# AGENTS.md instructions", "bootstrap"),
-    ("<skill", "skills"),
+_OPENINGS: tuple[tuple[str, tuple[Category, str]], ...] = (
+    ("<environment_context>", ("system", "environment")),
+    ("<permissions instructions>", ("system", "permissions")),
+    ("<user_instructions>", ("bootstrap", "instructions")),
+    ("# AGENTS.md instructions", ("bootstrap", "instructions")),
+    ("<skill", ("skills", "skills")),
 )
 """How older rollouts, which name no kinds, tell what Codex itself put into the user's role; what
 else is its own is injected."""
+TOOLS_TYPE = "additional_tools"
+"""An item that holds the schemas of tools, where a request has no other place for them."""
 
 _FAILED = re.compile(
     r"^(?:Process exited with code|Exit code:) (?!0\b)-?\d+|\Aapply_patch verification failed:",
@@ -63,6 +71,9 @@ def to_message(
     if kind.startswith("compaction"):
         # A compaction by the server: what it holds is encrypted, so its size stays unknown.
         return entries.Message(role="user", blocks=()), "summary"
+    if kind == TOOLS_TYPE:
+        schemas = (entries.Text(text=compact_json(tool)) for tool in objects_of(native, "tools"))
+        return entries.Message(role="system", blocks=tuple(schemas)), "tools"
     if kind.endswith("_output"):
         result = _tool_result(native, tool_names)
         return entries.Message(role="tool", blocks=(result,)), "tool results"
@@ -127,7 +138,18 @@ def _list_categories(
 ) -> tuple[Category, ...]:
     """Name what each block of a message is, as its kinds or else its opening tell it."""
     return tuple(
-        _CATEGORY_OF_KIND.get(kind.partition(".")[0]) or _category_of_block(block, default)
+        category or ("injected" if default == "user" and is_harness((block,)) else default)
+        for block, (category, _) in zip(blocks, place_blocks(native, blocks), strict=True)
+    )
+
+
+def place_blocks(
+    native: entries.JsonObject, blocks: Sequence[entries.Block]
+) -> tuple[tuple[Category | None, str], ...]:
+    """Tell the category of each block, and the part of the request that it is; nothing where
+    neither its kind nor its opening tells it."""
+    return tuple(
+        _KINDS.get(kind.partition(".")[0]) or _place_by_opening(block)
         for kind, block in zip(_list_kinds(native, blocks), blocks, strict=True)
     )
 
@@ -139,12 +161,9 @@ def _list_kinds(native: entries.JsonObject, blocks: Sequence[entries.Block]) -> 
     return kinds if len(kinds) == len(blocks) else ("",) * len(blocks)
 
 
-def _category_of_block(block: entries.Block, default: Category) -> Category:
+def _place_by_opening(block: entries.Block) -> tuple[Category | None, str]:
     text = block.text if isinstance(block, entries.Text) else ""
-    for opening, category in _CATEGORY_OF_OPENING:
-        if text.startswith(opening):
-            return category
-    return "injected" if default == "user" and is_harness((block,)) else default
+    return next((place for opening, place in _OPENINGS if text.startswith(opening)), (None, ""))
 
 
 def _model_blocks(kind: str, native: entries.JsonObject) -> tuple[entries.Block, ...]:

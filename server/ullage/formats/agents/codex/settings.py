@@ -2,13 +2,19 @@
 
 from pathlib import Path
 
+import msgspec
+
+from ullage.core.config.agent_settings import AgentSettings, value_at
 from ullage.core.gauge.gauge import CompactionPoint
-from ullage.formats.agent_info import Env, Home, RunningSession
+from ullage.formats.agent_info import Env, Home, InstructionLoader, RunningSession
+from ullage.formats.json_line import texts_of
 
 COMPACTS_PERCENT = 90
 """Of the model's whole window."""
 TOLD_PERCENT = 95
 """Of the whole window, what a rollout tells as the window."""
+MAX_INSTRUCTION_BYTES = 32 * 1024
+"""Of the AGENTS.md files of a project, unless `project_doc_max_bytes` says otherwise."""
 HOME = Home(variable="CODEX_HOME", default=".codex", folders=("sessions", "archived_sessions"))
 """Those in use, then the archived ones."""
 
@@ -30,3 +36,24 @@ def find_compaction_point(session: RunningSession) -> CompactionPoint:
         return CompactionPoint(at_tokens=round(limit.value), source="setting", detail=limit.origin)
     detail = f"{COMPACTS_PERCENT} % of the model's whole window"
     return CompactionPoint(at_tokens=at_tokens, source="default", detail=detail)
+
+
+def configure_loader(
+    loader: InstructionLoader, settings: AgentSettings, cwd: Path
+) -> InstructionLoader:
+    """Apply the limit, other names, and whether a folder is trusted: else none of it is read."""
+    limit = settings.find_number("project_doc_max_bytes")
+    others = (texts_of(file.content, "project_doc_fallback_filenames") for file in settings.sources)
+    names = (*loader.choices[0], *next(filter(None, others), ()))
+    levels = (
+        value_at(file.content, ("projects", str(folder), "trust_level"))
+        for folder in (cwd, *cwd.parents)
+        for file in settings.sources
+    )
+    is_trusted = next(filter(None, levels), None) != "untrusted"
+    return msgspec.structs.replace(
+        loader,
+        choices=(names,) if is_trusted else (),
+        max_bytes=loader.max_bytes if limit is None else int(limit.value),
+        has_memory=settings.find_flag("features", "memories") is True,
+    )

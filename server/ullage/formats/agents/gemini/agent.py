@@ -142,7 +142,7 @@ def folder_name(cwd: Path) -> str:
 
 
 LOADER = InstructionLoader(
-    reader="Gemini CLI", choices=(("GEMINI.md",),), folder=".gemini", follows_imports=True
+    reader="Gemini CLI", choices=(("GEMINI.md",),), folder=".gemini", import_hops=5
 )
 
 GEMINI = AgentInfo(
@@ -166,5 +166,5 @@ GEMINI = AgentInfo(
     read_compaction=_read_compaction,
     messages=_messages,
     prune_message=prune_message,
-    loader=LOADER,
+    loaders=(LOADER,),
 )

@@ -26,6 +26,7 @@ from ullage.formats.agents.openclaw.edit import EDITOR
 from ullage.formats.agents.openclaw.entries import FLAT, is_flat, is_note, notes_of
 from ullage.formats.agents.openclaw.messages import IN_MEMORY, prune_message
 from ullage.formats.agents.openclaw.navigation import NAVIGATED_VERSION, is_plain
+from ullage.formats.agents.openclaw.parts import list_sent_texts
 from ullage.formats.agents.openclaw.path import names_model, read_path
 from ullage.formats.agents.openclaw.transfer import TRANSFER, make_header
 from ullage.formats.doctor import RecordRules
@@ -41,6 +42,18 @@ _HOMES = (
     Home(variable=_SESSION_DIR, default=None, folders=("",)),
     settings.HOME,
 )
+_PI_NAMES = ("AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD")
+PI_LOADER = InstructionLoader(
+    reader="pi",
+    choices=(_PI_NAMES,),
+    folder=".pi",
+    home=settings.HOME,
+    home_choices=(_PI_NAMES,),
+    reach="everywhere",
+    prompts=(("system prompt", "SYSTEM.md"), ("appended prompt", "APPEND_SYSTEM.md")),
+    later_names=frozenset({"AGENTS.override.md"}),
+)
+"""docs/design/agents.md, "What an agent loads"."""
 LOADER = InstructionLoader(
     reader="OpenClaw",
     choices=(
@@ -54,7 +67,8 @@ LOADER = InstructionLoader(
         ("MEMORY.md",),
     ),
     folder=".openclaw",
-    is_top_only=True,
+    reach="folder",
+    has_databases=True,
 )
 """The identity files are OpenClaw's own (docs/design/assembly.md, "Bootstrap files")."""
 NO_RESULT = "[no result was recorded]"
@@ -150,6 +164,8 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
         if names_model(entry):
             model, provider = projection.model_named_by(entry)
         item = projection.item_of(entry) if entry.kind in PLAIN_KINDS else None
+        if item is not None and projection.changes_sections(item):
+            return None
         if item is not None:
             items.append(item)
     context = msgspec.structs.replace(
@@ -319,11 +335,12 @@ OPENCLAW = AgentInfo(
     read_compaction=_read_compaction,
     read_prune=entries.read_prune,
     prune_message=prune_message,
+    list_sent_texts=list_sent_texts,
     sketch=_sketch,
     read_flush_epoch=entries.read_flush_epoch,
     editor=EDITOR,
     transfer=TRANSFER,
     doctor=RECORDS,
     in_memory=IN_MEMORY,
-    loader=LOADER,
+    loaders=(PI_LOADER, LOADER),
 )

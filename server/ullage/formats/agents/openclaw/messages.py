@@ -31,6 +31,18 @@ _ROLES: dict[str, tuple[entries.Role, Category]] = {
 }
 
 
+SECTIONS: dict[str, tuple[Category, str]] = {
+    "preamble": ("system", "system prompt"),
+    "tools": ("tools", "tools in a line each"),
+    "rules": ("system", "system prompt"),
+    "docs": ("system", "system prompt"),
+    "addendum": ("bootstrap", "appended prompt"),
+    "project_context": ("bootstrap", "instructions"),
+    "skills": ("skills", "skills"),
+    "cwd": ("system", "environment"),
+}
+"""What each section of a system message is, and which part of the request (pi 0.87, seen)."""
+
 _STOPS = {"stop": True, "toolUse": False}
 """Whether an answer ends the turn, by its `stopReason`."""
 
@@ -114,7 +126,24 @@ def _summary_text(head: str, native: entries.JsonObject, end: str) -> entries.Te
     return entries.Text(text=f"{head}{summary}{end}", speech=parts)
 
 
+def list_sections(native: entries.JsonObject) -> dict[str, str]:
+    """Give the sections of a system message (pi 0.84 and later), joined by blank lines when sent.
+
+    One that is null takes away what an earlier message set; empty here.
+    """
+    sections = object_of(native, "sections") or {}
+    return {name: text if isinstance(text, str) else "" for name, text in sections.items()}
+
+
+def list_section_categories(native: entries.JsonObject) -> tuple[Category, ...]:
+    """Name what each section is, as its blocks are in their order."""
+    sections = list_sections(native)
+    return tuple(SECTIONS.get(name, ("system", ""))[0] for name, text in sections.items() if text)
+
+
 def _content(native: entries.JsonObject) -> tuple[entries.Block, ...]:
+    if sections := list_sections(native):
+        return tuple(entries.Text(text=text) for text in sections.values() if text)
     content = text_of(native, "content")
     if content is not None:
         return (entries.Text(text=content),) if content else ()

@@ -8,7 +8,11 @@ from ullage.core.transcript.entries import (
     JsonObject,
 )
 from ullage.formats.agents.openclaw.entries import notes_of, summary_message
-from ullage.formats.agents.openclaw.messages import to_message
+from ullage.formats.agents.openclaw.messages import (
+    list_section_categories,
+    list_sections,
+    to_message,
+)
 from ullage.formats.agents.openclaw.path import ActivePath, names_model
 from ullage.formats.json_line import ms_of, object_of, text_of
 from ullage.formats.reading import make_item
@@ -45,7 +49,31 @@ def project(path: ActivePath, dialect: str = "") -> tuple[ContextItem, ...]:
         native = _edit(_native(entry), edits.get(entry.entry_id))
         if native is not None:
             items.append(_item(entry, native, is_after_boundary=not notes.is_stale(number)))
+    return _merge_sections(items)
+
+
+def _merge_sections(items: list[ContextItem]) -> tuple[ContextItem, ...]:
+    """Give the first system message the sections of all: a later one replaces some of them."""
+    places = [at for at, item in enumerate(items) if changes_sections(item)]
+    if len(places) > 1:
+        sections: dict[str, object] = {}
+        for at in places:
+            sections |= list_sections(items[at].native)
+            items[at] = _with_message(items[at], {"role": "system", "content": ""})
+        merged: JsonObject = {"role": "system", "content": "", "sections": sections}
+        items[places[0]] = _with_message(items[places[0]], merged)
     return tuple(items)
+
+
+def changes_sections(item: ContextItem) -> bool:
+    return item.native.get("role") == "system" and bool(list_sections(item.native))
+
+
+def _with_message(item: ContextItem, native: JsonObject) -> ContextItem:
+    """Give an item the message of another native; its own stays what the agent wrote."""
+    message, _ = to_message(native)
+    categories = list_section_categories(native)
+    return msgspec.structs.replace(item, message=message, block_categories=categories)
 
 
 def model_of(path: ActivePath) -> tuple[str | None, str | None]:
@@ -84,7 +112,8 @@ def _item(
     )
     # pi and flat files say the same in two ways.
     is_hidden = native.get("hidden") is True or native.get("display") is False
-    return msgspec.structs.replace(item, is_hidden=True) if is_hidden else item
+    categories = list_section_categories(native)
+    return msgspec.structs.replace(item, is_hidden=is_hidden, block_categories=categories)
 
 
 def _native(entry: Entry) -> JsonObject | None:

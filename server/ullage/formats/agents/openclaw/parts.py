@@ -1,0 +1,55 @@
+"""pi: the parts of a request that its sessions hold (0.84 and later)."""
+
+import re
+from collections.abc import Iterator
+
+from ullage.core.assembly.parts import SYSTEM_PROMPT, TOOLS, SentText
+from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.entries import JsonObject, Lines, Text
+from ullage.formats.agents.openclaw.messages import SECTIONS
+from ullage.formats.json_line import compact_json, objects_of, text_of, texts_of
+
+_FILE = re.compile(
+    r'<project_instructions path="([^"\n]*)">\n.*?\n</project_instructions>\n*', re.DOTALL
+)
+
+
+def list_sent_texts(lines: Lines, context: Context) -> Iterator[SentText]:
+    """List the sections of the system message and the tools that are in use."""
+    del lines
+    tools: dict[str, JsonObject] = {}
+    for item in context.items:
+        if item.native.get("role") == "system":
+            yield from _list_sections(item)
+            for name in texts_of(item.native, "toolsRemoved"):
+                tools.pop(name, None)
+            for tool in objects_of(item.native, "toolsAdded"):
+                tools[text_of(tool, "name") or ""] = tool
+    for tool in tools.values():
+        schema = {key: tool[key] for key in ("name", "description", "parameters") if key in tool}
+        yield SentText(name=TOOLS, text=compact_json(schema))
+
+
+def _list_sections(item: ContextItem) -> Iterator[SentText]:
+    for block in item.message.blocks:
+        if not isinstance(block, Text):
+            continue
+        name, text = _name_section(block.text), block.text
+        end = 0
+        for match in _FILE.finditer(text) if name == "instructions" else ():
+            if text[end : match.start()].strip():
+                yield _make(name, text[end : match.start()])
+            yield _make(name, match[0]).from_file(match[1])
+            end = match.end()
+        if text[end:].strip():
+            yield _make(name, text[end:])
+
+
+def _name_section(text: str) -> str:
+    """Name the part by the tag that its section begins with; the preamble has none."""
+    tag = text[1 : text.find(">")] if text.startswith("<") else ""
+    return SECTIONS.get(tag, ("system", SYSTEM_PROMPT))[1]
+
+
+def _make(name: str, text: str) -> SentText:
+    return SentText(name=name, text=text, is_in_messages=True)
