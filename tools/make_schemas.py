@@ -7,6 +7,7 @@ import msgspec
 
 from ullage.agent.protocol import METHODS
 from ullage.agent.wire import Method, Wire
+from ullage.app.assembly.assemble import AssembledRequest
 from ullage.app.change.auto import AutoReport
 from ullage.app.change.checkpoint_report import (
     DiffReport,
@@ -47,6 +48,7 @@ REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
     ("context-status", StatusReport),
     ("context-show", ContextReport),
     ("context-inspect", InspectReport),
+    ("context-assemble", AssembledRequest),
     ("context-history", HistoryReport),
     ("context-export", ExportReport),
     ("context-import", ImportReport),

@@ -156,21 +156,3 @@ def test_a_model_has_its_own_window_and_thresholds(place, session: Path) -> None
     )
     report = json.loads(place.run("context", "status", "--json", "--session", session).stdout)
     assert (report["window_tokens"], report["reserve_tokens"]) == (40_000, 25_000)
-
-
-def test_what_nothing_reads_yet_is_said_to_be_so(place) -> None:
-    configure(place, "bootstrap:\n  files:\n    - docs/b.md\n")
-    env = {"ULLAGE_BOOTSTRAP_FILES": "docs/a.md", "ULLAGE_TRUST_WORKSPACE": str(place.cwd)}
-    shown = place.run("config", "show", **env)
-    assert (shown.returncode, shown.stderr) == (0, "")
-    assert "  bootstrap.files = docs/b.md, docs/a.md (not supported yet)" in shown.stdout
-    found = json.loads(place.run("config", "check", "--json", **env).stdout)["findings"]
-    assert [(each["code"], each["line"], each["is_used"]) for each in found] == [
-        ("config-unsupported", 3, True),
-        ("config-unsupported", None, True),
-    ]
-    assert all("is not supported yet" in each["message"] for each in found)
-    settings = json.loads(place.run("config", "show", "--json", **env).stdout)["settings"]
-    later_keys = {each["key"] for each in settings if not each["is_supported"]}
-    assert "bootstrap.files" in later_keys
-    assert "bootstrap.maxChars" not in later_keys

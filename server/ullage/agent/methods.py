@@ -9,7 +9,8 @@ from typing import TypeAlias, assert_never
 
 from msgspec.structs import replace
 
-from ullage.agent import memory_protocol, protocol
+from ullage.agent import assembly_protocol, memory_protocol, protocol
+from ullage.agent.assembly import assemble_request
 from ullage.agent.json_rpc import Failure, read_params
 from ullage.agent.memory import get_memory, search_memory, store_memory
 from ullage.agent.sessions import Sessions, close_session, open_session, resume_session
@@ -141,6 +142,7 @@ def _bind(
 HANDLERS: dict[str, Handler] = dict(
     [
         _bind(protocol.OPEN, open_session),
+        _bind(assembly_protocol.ASSEMBLE, assemble_request),
         _bind(protocol.EVENT, note_events),
         _bind(protocol.PREPARE, prepare),
         _bind(protocol.DECLINE, decline),

@@ -9,8 +9,9 @@ from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
+from ullage.agent.assembly_protocol import ASSEMBLE
 from ullage.agent.memory_protocol import MEMORY_METHODS
-from ullage.agent.wire import Method, Wire
+from ullage.agent.wire import Messages, Method, Wire
 from ullage.core.gauge.gauge import Layer, UsedSource
 from ullage.core.gauge.window import WindowSource
 from ullage.core.transcript.entries import JsonObject, MessageFormat
@@ -20,13 +21,11 @@ PROTOCOL_VERSION = 1
 
 MAX_TOKENS = 1_000_000_000
 MAX_COMPACTIONS = 10_000
-MAX_MESSAGES = 100_000
 """Chosen: far above what there is, and low enough that no figure costs time or memory."""
 
 Tokens: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_TOKENS)]
 NCompactions: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_COMPACTIONS)]
 Name: TypeAlias = Annotated[str, msgspec.Meta(max_length=200)]
-Messages: TypeAlias = Annotated[list[JsonObject], msgspec.Meta(max_length=MAX_MESSAGES)]
 
 
 class Open(Wire, frozen=True, kw_only=True):
@@ -382,7 +381,7 @@ OVERFLOW = Method(name="context/overflow", params=Overflow, result=Overflowed)
 RESUME = Method(name="context/resume", params=Resume, result=Resumed)
 CLOSE = Method(name="context/close", params=Close, result=Closed)
 
-METHODS = (OPEN, EVENT, PREPARE, DECLINE, COMPACT, OVERFLOW, RESUME, CLOSE, *MEMORY_METHODS)
+METHODS = (OPEN, ASSEMBLE, EVENT, PREPARE, DECLINE, COMPACT, OVERFLOW, RESUME, CLOSE, *MEMORY_METHODS)
 """In the order of a session's life, then those that need none; the doc of each is that of its
 params."""
 

@@ -1,8 +1,10 @@
 """What every message between agent runtimes and `ullage agent` is made of."""
 
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
+
+from ullage.core.transcript.entries import JsonObject
 
 ErrorKind: TypeAlias = Literal[
     "not_open",
@@ -20,6 +22,9 @@ ErrorKind: TypeAlias = Literal[
 `refused`, `unreadable`, `storage`, `model`: as the command line's exit codes 4, 3, 5 and 6;
 `fault`: a fault of Ullage."""
 
+MAX_MESSAGES = 100_000
+"""Chosen: far above what there is, and low enough that no figure costs time or memory."""
+Messages: TypeAlias = Annotated[list[JsonObject], msgspec.Meta(max_length=MAX_MESSAGES)]
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """More is no message but a broken stream (docs/safety.md, "Streams and processes")."""
 

@@ -62,6 +62,38 @@ def inspect(session: str | None, window: int | None, top: int, as_json: bool) ->
 
 @context.command()
 @options.session_option
+@options.window_option
+@click.option("--minimal", is_flag=True, help="Without identity, memory and heartbeats.")
+@click.option("--subagent", metavar="TASK", help="As a subagent gets it that does this task.")
+@options.json_option
+def assemble(
+    session: str | None, window: int | None, minimal: bool, subagent: str | None, as_json: bool
+) -> None:
+    """Show a whole request: files, skills, system prompt, history, and the budget of tokens.
+
+    It is what `context/assemble` gives to a runtime. Without a session, that of a new one in this
+    folder. Secrets are masked.
+    """
+    from ullage.app.assembly import assemble as use_case
+    from ullage.app.assembly.assembled_text import assembled_text
+    from ullage.app.assembly.source import open_source
+    from ullage.core.assembly.prompt_parameters import SubagentParameters
+
+    if minimal and subagent is not None:
+        raise click.UsageError("--subagent is minimal already: give one of the two")
+    places = current_places()
+    config = options.current_config(window, places)
+    source, secrets = open_source(session, config, places)
+    wish = use_case.AssemblyWish(
+        mode="minimal" if minimal else "full" if subagent is None else "subagent",
+        subagent=SubagentParameters(task=subagent),
+    )
+    assembled = use_case.mask_assembled(use_case.assemble(wish, source), secrets)
+    answer(assembled_text(assembled), assembled, as_json)
+
+
+@context.command()
+@options.session_option
 @options.json_option
 def history(session: str | None, as_json: bool) -> None:
     """List the compactions of a session and what they cost it."""

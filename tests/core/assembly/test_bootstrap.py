@@ -64,8 +64,7 @@ def test_what_is_kept_is_head_marker_and_tail_by_the_units_of_javascript(
 def test_a_cut_file_says_what_is_left_out_and_why() -> None:
     (file,) = build(WorkspaceFile(path="AGENTS.md", text="x" * 25_000, kind="rules"))
     assert file.warning == (
-        "AGENTS.md: 7,000 of 25,000 characters in its middle are left out, as it has more than"
-        " 20,000"
+        "AGENTS.md: 7,000 of 25,000 characters in its middle are left out: more than 20,000"
     )
 
 

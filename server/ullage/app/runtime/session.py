@@ -14,7 +14,7 @@ from ullage.app.sessions.open import open_session
 from ullage.app.sessions.session import Session
 from ullage.core.change.breaker import Breaker
 from ullage.core.config.settings import Config
-from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import Agent, Header, JsonObject
 from ullage.errors import InputError, UllageError
 from ullage.formats.in_memory import MessageShape, SessionFacts, context_of_messages
@@ -133,8 +133,13 @@ def notes_of(write: Callable[[], object]) -> tuple[str, ...]:
 
 def read_messages(session: RuntimeSession, messages: list[JsonObject]) -> tuple[ContextItem, ...]:
     """Read single messages, apart from their context."""
+    return read_context(session, messages).items
+
+
+def read_context(session: RuntimeSession, messages: list[JsonObject]) -> Context:
+    """Read messages as the context that they are, apart from what is known of earlier ones."""
     given = SessionFacts(header=session.session.header, n_compactions=0)
-    return context_of_messages(session.info.shape, messages, given).items
+    return context_of_messages(session.info.shape, messages, given)
 
 
 def _load_progress(session: RuntimeSession) -> SessionProgress:

@@ -109,5 +109,5 @@ def _tell_cut(trimmed: TrimmedText, max_chars: int) -> str:
     n_kept = utf16_length(trimmed.content) - len(MARKER)
     return (
         f"{trimmed.original_length - n_kept:,} of {trimmed.original_length:,} characters in its"
-        f" middle are left out, as it has more than {max_chars:,}"
+        f" middle are left out: more than {max_chars:,}"
     )

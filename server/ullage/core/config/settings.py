@@ -170,7 +170,7 @@ class BootstrapSettings(msgspec.Struct, frozen=True, kw_only=True):
         'docs/design/assembly.md, "Truncation"', ("agents.defaults.bootstrapMaxChars",))] = 20_000
     files: Annotated[tuple[str, ...], Key("bootstrap.files", FILES,
         "More files of the workspace that the agent is given",
-        'docs/design/assembly.md, "Bootstrap files"', is_supported=False)] = ()
+        'docs/design/assembly.md, "Bootstrap files"')] = ()
 
 
 class DiagnosticsSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,87 @@
+"""An assembled request on a terminal: each part, what it costs, what is cut and why."""
+
+from collections.abc import Iterable, Iterator
+
+from ullage.app.assembly.assemble import AssembledRequest
+from ullage.app.gauge.status_text import RULE
+
+NAME_CHARS = 48
+"""So that a row fits into 80 columns."""
+
+
+def assembled_text(assembled: AssembledRequest) -> str:
+    """Write sections, files and skills with their sources, then the budget and the warnings."""
+    workspace = _shorten(assembled.workspace, NAME_CHARS)
+    blocks = (
+        (f"Request ({assembled.mode}) of {workspace}", _list_sections(assembled)),
+        ("Files of the workspace", _list_files(assembled)),
+        ("Skills that the prompt names", _list_skills(assembled)),
+        (f"Budget of {assembled.budget.context_window:,} tokens", _list_budget(assembled)),
+        ("Warnings", _list_warnings(assembled)),
+    )
+    texts = (_write_block(title, rows) for title, rows in blocks)
+    return "\n\n".join(text for text in texts if text)
+
+
+def _write_block(title: str, rows: Iterable[str]) -> str:
+    lines = list(rows)
+    return "\n".join((title, RULE, *lines)) if lines else ""
+
+
+def _list_sections(assembled: AssembledRequest) -> Iterator[str]:
+    yield f"{'':<{NAME_CHARS}}{'characters':>14}{'tokens':>12}"
+    for section in assembled.sections:
+        yield _row(section.name, section.n_tokens, len(section.text))
+    if assembled.messages:
+        n_messages = len(assembled.messages)
+        tokens = assembled.budget.history + assembled.budget.event
+        yield _row(f"{n_messages:,} message{'' if n_messages == 1 else 's'}", tokens)
+
+
+def _list_files(assembled: AssembledRequest) -> Iterator[str]:
+    for file in assembled.files:
+        yield _row(file.path, file.n_tokens, file.n_chars)
+        if file.cut:
+            yield f"  {file.cut}"
+
+
+def _list_skills(assembled: AssembledRequest) -> Iterator[str]:
+    for skill in assembled.skills.resolved_skills:
+        yield f"{_shorten(skill.name, 24):<26}{_shorten(skill.path, NAME_CHARS)}"
+
+
+def _list_budget(assembled: AssembledRequest) -> Iterator[str]:
+    budget = assembled.budget
+    yield _row("kept for the answer", budget.reserve_response)
+    yield _row("kept for calls of tools", budget.reserve_tools)
+    yield _row("available", budget.available)
+    parts = (
+        ("system prompt", budget.system_prompt),
+        ("bootstrap files", budget.bootstrap),
+        ("skills", budget.skills),
+        ("tools", budget.tools),
+        ("memory", budget.memory),
+        ("history", budget.history),
+        ("event", budget.event),
+    )
+    yield from (_row(f"  {name}", n_tokens) for name, n_tokens in parts)
+    if budget.over:
+        yield _row("too many", budget.over)
+    else:
+        yield _row("free", budget.available - budget.used)
+
+
+def _list_warnings(assembled: AssembledRequest) -> Iterator[str]:
+    """List what is not told beside its file already."""
+    told = {f"{file.path}: {file.cut}" for file in assembled.files}
+    yield from (f"- {warning}" for warning in assembled.warnings if warning not in told)
+
+
+def _row(name: str, n_tokens: int, n_chars: int | None = None) -> str:
+    chars = "" if n_chars is None else f"{n_chars:,}"
+    return f"{_shorten(name, NAME_CHARS):<{NAME_CHARS}}{chars:>14}{n_tokens:>12,}"
+
+
+def _shorten(name: str, n_chars: int) -> str:
+    """Cut a name from the left: the end of a path tells more."""
+    return name if len(name) <= n_chars else f"…{name[1 - n_chars :]}"
