@@ -143,9 +143,9 @@ def refuse_without_memory(config: Config) -> None:
 
 
 def _merge(*layers: tuple[list[Setting], list[Finding]]) -> Config:
-    from ullage.core.config.checks import find_inconsistencies, find_unsupported
+    from ullage.core.config.checks import find_inconsistencies
 
     settings = merge_settings(settings for settings, _ in layers)
     findings = [finding for _, findings in layers for finding in findings]
-    findings += [*find_unsupported(settings), *find_inconsistencies(settings)]
+    findings += find_inconsistencies(settings)
     return config_of(settings, tuple(findings))

@@ -9,7 +9,6 @@ from msgspec.structs import asdict
 
 from ullage.core.config.key import (
     PLACES,
-    UNSUPPORTED,
     Code,
     Finding,
     Place,
@@ -49,8 +48,6 @@ class SettingReport(msgspec.Struct, frozen=True, kw_only=True):
     origins: list[OriginReport]
     """Where the value stands; several for a list that places add to."""
     meaning: str
-    is_supported: bool
-    """Whether anything reads it yet."""
     variable: str
     """The environment variable that sets it."""
 
@@ -138,7 +135,6 @@ def _report_setting(setting: Setting, secrets: tuple[str, ...]) -> SettingReport
         is_default=not setting.origins,
         origins=[msgspec.convert(asdict(origin), OriginReport) for origin in setting.origins],
         meaning=setting.key.meaning,
-        is_supported=setting.key.is_supported,
         variable=setting.key.variable,
     )
 
@@ -191,8 +187,7 @@ def _finding_line(finding: FindingReport, places: Places) -> str:
 
 def _setting_line(setting: SettingReport) -> str:
     name = setting.key if setting.model is None else override_name(setting.key, setting.model)
-    later = "" if setting.is_supported else f" ({UNSUPPORTED})"
-    return f"{shorten(mask(name))} = {_value_text(setting)}{later}"
+    return f"{shorten(mask(name))} = {_value_text(setting)}"
 
 
 def _value_text(setting: SettingReport) -> str:

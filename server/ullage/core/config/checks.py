@@ -1,9 +1,9 @@
-"""Settings that are each possible, and together make no sense, or that nothing reads yet."""
+"""Settings that are each possible, and together make no sense."""
 
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ullage.core.config.key import UNSUPPORTED, Finding, Setting, Threshold, Value
+from ullage.core.config.key import Finding, Setting, Threshold, Value
 from ullage.core.config.settings import DEFAULT_WINDOW_TOKENS, SPELLINGS, effective, reserve_tokens
 
 _IN_ORDER = (
@@ -22,22 +22,6 @@ _SOFT = "compaction.softThresholdTokens"
 _WARN_TOKENS = "compaction.warnAtTokenThreshold"
 _WARN = "compaction.warnAtCompaction"
 _MOST = "compaction.maxAutoCompactions"
-
-
-def find_unsupported(settings: tuple[Setting, ...]) -> list[Finding]:
-    """Find what somebody set and nothing reads yet."""
-    return [
-        Finding(
-            "config-unsupported",
-            origin,
-            f"`{setting.name}` is {UNSUPPORTED}",
-            "it changes nothing until a later version reads it",
-            is_used=True,
-        )
-        for setting in settings
-        if not setting.key.is_supported
-        for origin in setting.origins
-    ]
 
 
 def find_inconsistencies(settings: tuple[Setting, ...]) -> list[Finding]:

@@ -15,7 +15,6 @@ MIN_THRESHOLD_TOKENS = 1000
 """A threshold from here on is a number of tokens; up to 100 it is percent (chosen)."""
 MAX_TOKENS = 100_000_000
 """Far above every window there is (chosen)."""
-UNSUPPORTED = "not supported yet"
 MAX_TEXT_CHARS = 20_000
 MAX_TEXTS = 1000
 MAX_NAME_CHARS = 60
@@ -46,7 +45,6 @@ PLACES: tuple[Place, ...] = get_args(Place)
 Code: TypeAlias = Literal[
     "config-unreadable", "config-syntax", "config-duplicate", "config-unknown", "config-type",
     "config-range", "config-secret", "config-untrusted", "config-conflict", "config-order",
-    "config-unsupported",
 ]  # fmt: skip
 """What is wrong, in words that stay the same."""
 
@@ -102,8 +100,6 @@ class Key(msgspec.Struct, frozen=True):
     is_per_model: bool = False
     is_nullable: bool = False
     """Whether `null` turns it off; elsewhere that is as if the line were not there."""
-    is_supported: bool = True
-    """Whether anything reads it yet."""
     default: Value = None
     """None where something else decides, as `meaning` says."""
     field: str = ""
@@ -111,9 +107,8 @@ class Key(msgspec.Struct, frozen=True):
 
     @property
     def description(self) -> str:
-        """Say what it means, what it may be, and whether anything reads it."""
-        later = "" if self.is_supported else f" {UNSUPPORTED.capitalize()}: nothing reads it."
-        return f"{self.meaning}. Must be {self.kind.wanted}.{later}"
+        """Say what it means and what it may be."""
+        return f"{self.meaning}. Must be {self.kind.wanted}."
 
     @property
     def variable(self) -> str:

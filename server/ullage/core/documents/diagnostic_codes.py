@@ -140,10 +140,6 @@ _OWN: tuple[DiagnosticCode, ...] = (
         "Thresholds are not in the order in which they must come", "Change one of them",
     ),
     _code(
-        "config-unsupported", "config", "information",
-        "Nothing reads this setting yet", "Leave it for a later version, or remove it",
-    ),
-    _code(
         "preview-lost-pin", "previews", "error",
         "The proposed summary lacks a pin", "Insert it; the quick fix knows where",
     ),
