@@ -5,12 +5,8 @@ from contextlib import suppress
 from datetime import date, datetime
 from pathlib import Path
 
-from ullage.core.checkpoint.startup_rules import (
-    AGENTS_NAME,
-    find_startup_rules,
-    find_unread_files,
-    list_startup_files,
-)
+from ullage.core.checkpoint.startup_files import find_unread_files, list_startup_files
+from ullage.core.checkpoint.startup_rules import AGENTS_NAME, find_startup_rules
 from ullage.core.gauge.status import last_compaction_ms
 from ullage.core.transcript.context import Context
 from ullage.store.files.local_time import LOCAL, local_now

@@ -1,19 +1,14 @@
-"""The rules of AGENTS.md that an agent is given again after a compaction, and the files that they
-ask for: docs/design/checkpoints.md, "After a compaction"."""
+"""The sections of AGENTS.md that an agent is given again after a compaction.
 
-import re
-from collections.abc import Iterator, Sequence
-from datetime import date, timedelta
-from itertools import pairwise
+Their rules: docs/design/checkpoints.md, "After a compaction".
+"""
+
+from datetime import date
 from typing import Literal, TypeAlias
 
 import msgspec
 
-from ullage.core.facts.tool_calls import read_call
-from ullage.core.gauge.status import last_compaction_ms
 from ullage.core.text.markdown import read_parts
-from ullage.core.transcript.context import Context, ContextItem, list_rounds
-from ullage.core.transcript.entries import ToolCall
 
 AGENTS_NAME = "AGENTS.md"
 SectionKind: TypeAlias = Literal["startup", "limits"]
@@ -23,12 +18,6 @@ _NAMES: tuple[dict[str, SectionKind], ...] = (
 )
 """The headings in small letters; those of older templates count where none of the first is."""
 _DAY = "YYYY-MM-DD"
-_FILE = re.compile(
-    r"(?<![\w./@+-])(?:\./)?"
-    r"(?P<path>(?:(?!\.\.?/)[\w@.+-]+/){0,9}[\w@+-][\w@.+-]{0,99}\.[A-Za-z]\w{0,9})(?![\w/])"
-)
-_CONDITION = re.compile(r"\b(?:if|unless|when|optional(?:ly)?|don't|do not|never)\b", re.IGNORECASE)
-"""A line with such a word asks for its files in some sessions, or in none."""
 
 
 class StartupRules(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,55 +55,3 @@ def find_startup_rules(agents_md: str) -> tuple[StartupRules, ...]:
 def put_in_day(text: str, day: date) -> str:
     """Write a day in the place of `YYYY-MM-DD`."""
     return text.replace(_DAY, day.isoformat())
-
-
-def list_startup_files(rules: Sequence[StartupRules], day: date) -> tuple[str, ...]:
-    """List the files that a session is to begin with by reading; of daily logs that of the day.
-
-    Where a line speaks of yesterday, that of the day before too. Whether they exist is not known.
-    """
-    lines = [line for part in rules if part.kind == "startup" for line in part.text.split("\n")]
-    files = (path for line in lines if not _CONDITION.search(line) for path in _files_of(line, day))
-    return tuple(path for path in dict.fromkeys(files) if path != AGENTS_NAME)
-
-
-def find_unread_files(context: Context, files: Sequence[str]) -> tuple[str, ...] | None:
-    """List the files of the session's folder that no call touched since the last compaction.
-
-    None as long as no answer since was one without a call: the agent may read them still.
-    """
-    since = _list_since(context)
-    answers = pairwise((*list_rounds(since), len(since)))
-    if all(_calls_of(since[start:end]) for start, end in answers):
-        return None
-    folder = (context.header.cwd or "").replace("\\", "/")
-    touched = {
-        touch.path.replace("\\", "/").removeprefix(f"{folder}/")
-        for call in _calls_of(since)
-        for touch in read_call(call).touches
-    }
-    return tuple(file for file in files if file not in touched)
-
-
-def _files_of(line: str, day: date) -> Iterator[str]:
-    days = (day, day - timedelta(days=1)) if "yesterday" in line.casefold() else (day,)
-    for match in _FILE.finditer(line):
-        yield from (put_in_day(match["path"], each) for each in days)
-
-
-def _list_since(context: Context) -> list[ContextItem]:
-    """List the messages since the last compaction; a prune rewrites some and leaves their times."""
-    begun_ms = last_compaction_ms(context)
-    return [
-        item
-        for item in context.items
-        if item.category != "summary"
-        and (
-            item.is_after_boundary
-            or (begun_ms is not None and item.at_ms is not None and item.at_ms > begun_ms)
-        )
-    ]
-
-
-def _calls_of(items: Sequence[ContextItem]) -> list[ToolCall]:
-    return [b for item in items for b in item.message.blocks if isinstance(b, ToolCall)]
