@@ -122,12 +122,15 @@ def _part(part: Part, window: int) -> protocol.WindowRow:
     share = f"{part.n_tokens / window:.1%} of the window"
     title = name.capitalize() if path is None else Path(path).name
     told = f"{name}, {part.source}: {tokens}, {share}"
+    mark = "cut" if part.cut else ""
+    # A whole path is in the tooltip: in a narrow view only its beginning would be seen.
+    folder = part.source if path is None else Path(path).parent.name
     cut = f"Not sent: {part.cut}" if part.cut else ""
     return protocol.WindowRow(
         key=f"part:{part.name}:{part.source}:{part.place}",
         kind="cut" if part.cut else "part",
         title=title,
-        detail=f"{part.n_tokens:,} · {part.source if path is None else Path(path).parent}",
+        detail=" · ".join(word for word in (f"{part.n_tokens:,}", mark, folder) if word),
         tooltip="  \n".join(escape_markdown(line) for line in (told, cut) if line),
         label=". ".join(line for line in (told, cut) if line),
         nTokens=part.n_tokens,
