@@ -114,9 +114,8 @@ def fail(message: str, exit_code: int) -> None:
 
 
 def open_missing_streams() -> None:
-    """Let streams lead nowhere where there are none: pythonw.exe, as in a task of Windows."""
+    """Let output lead nowhere where it has no stream: pythonw.exe, as in a task of Windows."""
     nowhere = Path(os.devnull)
-    sys.stdin = sys.stdin or nowhere.open(encoding="utf-8")
     sys.stdout = sys.stdout or nowhere.open("w", encoding="utf-8")
     sys.stderr = sys.stderr or nowhere.open("w", encoding="utf-8")
 

@@ -123,7 +123,7 @@ def _show(progress: "Progress") -> None:
 
 def is_person(places: Places) -> bool:
     """Tell whether a person can be asked: there is a terminal, and it is no agent's."""
-    return sys.stdin.isatty() and _find_agent(places) is None
+    return sys.stdin is not None and sys.stdin.isatty() and _find_agent(places) is None
 
 
 def refuse_others(places: Places) -> None:

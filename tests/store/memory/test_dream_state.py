@@ -16,7 +16,7 @@ from ullage.errors import StateBusy, StorageError
 from ullage.store.files.places import Places
 from ullage.store.memory.dream_state import (
     LOG_NAME,
-    MAX_LOG_LINES,
+    MAX_LINES,
     NAME,
     append_dream_log,
     dream_lock,
@@ -136,7 +136,7 @@ def test_the_log_has_a_line_a_dream_and_the_newest_thousand(tmp_path: Path, plac
     assert path.read_bytes() == b"two lines\n"
     if sys.platform != "win32":
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    path.write_text("".join(f"{n}\n" for n in range(MAX_LOG_LINES)))
+    path.write_text("".join(f"{n}\n" for n in range(MAX_LINES)))
     append_dream_log("größer \ud800", tmp_path, places)
     lines = path.read_text("utf-8").split("\n")
-    assert (len(lines), lines[0], lines[-2:]) == (MAX_LOG_LINES + 1, "1", ["größer ?", ""])
+    assert (len(lines), lines[0], lines[-2:]) == (MAX_LINES + 1, "1", ["größer ?", ""])

@@ -10,16 +10,13 @@ from ullage.core.memory.inbox import TITLE, InboxItem, format_item, propose_item
 from ullage.core.memory.likeness import KnownTexts
 from ullage.core.memory.origin import ORIGIN_WORDS, Origin, digest_line
 from ullage.core.text.prose import plural
-from ullage.store.files.atomic import replace_file
 from ullage.store.files.places import Places
-from ullage.store.files.text_files import read_text_file
 from ullage.store.memory.daily_log import append_text
-from ullage.store.memory.places import DREAMS, memory_folder
+from ullage.store.memory.dream_state import append_lines
+from ullage.store.memory.places import DREAMS
 
 MAX_PLACES = 3
 """Of those where a statement stands, that are named in an item (chosen)."""
-MAX_JOINED = 1000
-"""Texts, the newest; chosen: a hundred dreams."""
 
 
 def write_item(proposal: Proposal, title: str) -> InboxItem:
@@ -82,9 +79,7 @@ def add_items(
         if said.text != item.finding
     ]
     if joined:
-        path = memory_folder(workspace, places) / JOINED
-        lines = ((read_text_file(path) or "").split("\n")[:-1] + joined)[-MAX_JOINED:]
-        replace_file(path, "".join(f"{line}\n" for line in lines).encode())
+        append_lines(JOINED, joined, workspace, places)
     return tuple(added)
 
 

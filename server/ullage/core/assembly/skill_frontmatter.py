@@ -65,12 +65,12 @@ def split_frontmatter(text: str) -> tuple[str, str]:
 
 def read_lines(block: str) -> JsonObject:
     """Read what stands behind `key:` on each line, where the fields are no YAML."""
-    fields = (_FIELD.fullmatch(line.rstrip()) for line in block.splitlines())
+    fields = (_FIELD.fullmatch(line.rstrip()) for line in block.split("\n"))
     return {field[1]: _unquote(field[2]) for field in fields if field}
 
 
 def find_first_line(body: str) -> str:
-    line = next((line.strip() for line in body.splitlines() if line.strip()), "")
+    line = next((line.strip() for line in body.split("\n") if line.strip()), "")
     return line.lstrip("#").strip()
 
 

@@ -1,6 +1,6 @@
 """What the last dream of a workspace saw, which sessions were backfilled, and who dreams now."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -18,8 +18,8 @@ from ullage.store.memory.places import memory_folder
 
 NAME = "dreaming.json"
 LOG_NAME = "dreams.log"
-MAX_LOG_LINES = 1000
-"""Of the log, the newest; chosen: a dream a night for almost three years."""
+MAX_LINES = 1000
+"""Of a file of lines, the newest; chosen: a dream a night for almost three years."""
 
 
 class _Remembered(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -104,10 +104,19 @@ def append_dream_log(line: str, workspace: Path, places: Places) -> None:
     Raises:
         StateUnwritable: the state folder does not take it; the old file is intact.
     """
-    path = memory_folder(workspace, places) / LOG_NAME
-    before = (read_text_file(path) or "").split("\n")
-    lines = (*filter(None, before), " ".join(line.split()))[-MAX_LOG_LINES:]
-    replace_file(path, "".join(f"{each}\n" for each in lines).encode("utf-8", "replace"))
+    append_lines(LOG_NAME, (" ".join(line.split()),), workspace, places)
+
+
+def append_lines(name: str, lines: Iterable[str], workspace: Path, places: Places) -> None:
+    """Add lines to a file of our memory folder, while `dream_lock` is held.
+
+    Raises:
+        StateUnwritable: the state folder does not take it; the old file is intact.
+    """
+    path = memory_folder(workspace, places) / name
+    before = filter(None, (read_text_file(path) or "").split("\n"))
+    kept = (*before, *lines)[-MAX_LINES:]
+    replace_file(path, "".join(f"{each}\n" for each in kept).encode("utf-8", "replace"))
 
 
 def _read(workspace: Path, places: Places) -> StateFile[_Remembered]:
