@@ -38,12 +38,18 @@ class Lab(NamedTuple):
     variables: Mapping[str, str] = MappingProxyType({})
 
     def ask(
-        self, prompt: str, *, resume: str | None = None, model: str = "claude-sonnet-4-5"
+        self,
+        prompt: str,
+        *,
+        resume: str | None = None,
+        session_id: str = SESSION_ID,
+        model: str = "claude-sonnet-4-5",
     ) -> list[Json]:
         """Run one turn; give the requests that reached the model in it. Codex has one model."""
         before = len(self.model.requests)
         is_claude = self.agent == "claude"
-        command = _claude(prompt, resume, model) if is_claude else _codex(prompt, resume)
+        session = ["--session-id", session_id] if resume is None else ["--resume", resume]
+        command = _claude(prompt, session, model) if is_claude else _codex(prompt, resume)
         subprocess.run(
             ["node", str(PROGRAMS[self.agent]), *command],
             env=self.environment(),
@@ -100,8 +106,7 @@ class Lab(NamedTuple):
         }
 
 
-def _claude(prompt: str, resume: str | None, model: str) -> list[str]:
-    session = ["--session-id", SESSION_ID] if resume is None else ["--resume", resume]
+def _claude(prompt: str, session: list[str], model: str) -> list[str]:
     return ["-p", prompt, *session, "--allowedTools", "Bash,mcp__ullage", "--model", model]
 
 

@@ -191,6 +191,34 @@ def test_a_resumed_session_gets_once_what_a_compaction_took(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize(
+    ("agent", "source"),
+    [("claude-code", "startup"), ("claude-code", "clear"), ("codex", "startup")],
+)
+def test_a_fresh_session_is_offered_the_work_of_the_last_one_and_its_user_is_told(
+    lab: Lab, agent: str, source: str
+) -> None:
+    told = claude if agent == "claude-code" else codex
+    assert lab.ask(told("SessionStart", source=source), agent) == ""
+    file = ClaudeFile(cwd=str(lab.place.cwd), session_id="5e55")
+    file.user("Fix the parcel router.")
+    path = lab.place.write("other.jsonl", file.data)
+    assert lab.place.run("checkpoint", "write", "--session", path).returncode == 0
+    output = json.loads(lab.ask(told("SessionStart", source=source), agent))
+    note = output.pop("systemMessage")
+    text = told_context(json.dumps(output), "SessionStart")
+    assert text.startswith("[Context offer] An earlier session of claude-code")
+    assert "checkpoint show --text --session 5e55`" in text
+    assert note.endswith("just now (claude-code): Fix the parcel router.")
+    assert lab.ask(told("SessionStart", source=source), agent) == ""
+
+
+def test_a_fresh_session_of_copilot_is_offered_nothing(lab: Lab) -> None:
+    lab.claude_session(used=1_000)
+    assert lab.place.run("checkpoint", "write", "--session", lab.path).returncode == 0
+    assert lab.ask(copilot("SessionStart", source="startup")) == ""
+
+
+@pytest.mark.parametrize(
     ("used", "expected"),
     [
         (116_000, ""),

@@ -10,6 +10,7 @@ from ullage.agent.hook_event import (
     CompactionDue,
     HookEvent,
     PromptSent,
+    SessionBegun,
     SessionResumed,
     ToolUsed,
     hook_agent,
@@ -26,8 +27,10 @@ from ullage.agent.hook_event import (
         (claude("SessionStart", source="compact"), "claude-code", "compacted"),
         (codex("SessionStart", source="compact"), "codex", "compacted"),
         (claude("SessionStart", source="resume", context_tokens=17), "claude-code", "resumed"),
-        (claude("SessionStart", source="startup"), "claude-code", None),
-        (claude("SessionStart", source="clear"), "claude-code", None),
+        (claude("SessionStart", source="startup"), "claude-code", "begun"),
+        (claude("SessionStart", source="clear"), "claude-code", "begun"),
+        (codex("SessionStart", source="startup"), "codex", "begun"),
+        (claude("SessionStart", source="startup", agent_id="a1"), "claude-code", None),
         (claude("SessionStart", source="fork"), "claude-code", None),
         (copilot("SessionStart", source="new"), "claude-code", None),
         (claude("UserPromptSubmit", prompt="Go on."), "claude-code", "prompted"),
@@ -128,6 +131,8 @@ def kind_of(event: HookEvent | None) -> str | None:
             return "ahead"
         case SessionResumed():
             return "compacted" if event.is_compacted else "resumed"
+        case SessionBegun():
+            return "begun"
         case PromptSent():
             return "prompted"
         case ToolUsed():

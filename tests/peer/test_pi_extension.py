@@ -14,9 +14,12 @@ import pytest
 from loopback_model import Answer, Json, LoopbackModel
 from pi_process import NODES, PI_PACKAGES, SERVICE, Pi, install
 from running import WAIT_S
+from ullage.app.checkpoint.write import write_checkpoint
+from ullage.app.sessions.load import load
 from ullage.app.sessions.open import open_session
 from ullage.core.change.edit import PRUNED_OUTPUT
-from ullage.store.files.places import folder_name
+from ullage.core.config.settings import CheckpointSettings, Config
+from ullage.store.files.places import Places, folder_name
 
 HERE = Path(__file__).parent
 RESTORED = "[Post-compaction checkpoint restore]"
@@ -134,6 +137,28 @@ def test_a_compaction_has_our_summary_and_the_next_request_our_checkpoint(
         assert saved.name == folder_name(session.state_key)
         assert pi.problems == []
         assert pi.notices == []
+
+
+def test_a_fresh_session_is_offered_the_work_of_the_last_one(
+    tmp_path: Path, model: LoopbackModel, version: str
+) -> None:
+    question = Answer("The parcels are stored. Shall I remove the old table as well?")
+    with Pi(tmp_path, model, version=version, command=SERVICE) as pi:
+        pi.wait_for_service()
+        model.answers = [question]
+        pi.ask("Keep the parcels in SQLite.")
+        (transcript,) = pi.agent_folder.rglob("sessions/**/*.jsonl")
+        session = open_session(transcript)
+        places = Places(cwd=pi.project, home=tmp_path, env={}, state_folder=pi.state)
+        loaded = load(session, Config(), places)
+        write_checkpoint(loaded, CheckpointSettings(), places, trigger="manual")
+    with Pi(tmp_path, model, version=version, command=SERVICE) as pi:
+        pi.wait_for_service()
+        pi.ask("Hello.")
+        sent = texts(model.requests[-1])
+        (offer,) = (text for text in sent if text.startswith("[Context offer] "))
+        assert session.header.session_id in offer
+        assert any("may ask about earlier work" in str(notice) for notice in pi.notices)
 
 
 def test_a_prompt_that_follows_at_once_makes_no_second_compaction(

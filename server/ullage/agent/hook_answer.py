@@ -1,8 +1,9 @@
 """What is done at each event of a hook, and what the agent gets to read.
 
 Each event imports what it needs: a tool call must not pay for what a compaction takes. Printed is
-`hookSpecificOutput.additionalContext` and nothing beside it: Codex refuses keys that it does not
-know, and a `decision`, a `continue` or an exit code of 2 would stop the user's work.
+`hookSpecificOutput.additionalContext`, and beside it at most a `systemMessage` for the user: Codex
+refuses keys that it does not know, and a `decision`, a `continue` or an exit code of 2 would stop
+the user's work.
 """
 
 import os
@@ -71,16 +72,19 @@ def answer(event: hook_event.HookEvent) -> bytes:
             return _before_compaction(hook)
         case hook_event.SessionResumed():
             return _on_resume(hook, is_compacted=event.is_compacted)
+        case hook_event.SessionBegun():
+            return _on_begin(hook)
         case _:
             assert_never(event)
 
 
-def context_output(event_name: str, text: str) -> bytes:
-    """Write what adds a text to the agent's context; nothing where there is no text."""
+def context_output(event_name: str, text: str, note: str | None = None) -> bytes:
+    """Write what adds a text to the agent's context, with a note for its user; nothing without."""
     if not text:
         return b""
     output = {"hookEventName": event_name, "additionalContext": text[:MAX_CONTEXT_CHARS]}
-    return msgspec.json.encode({"hookSpecificOutput": output})
+    told = {} if note is None else {"systemMessage": note}
+    return msgspec.json.encode({"hookSpecificOutput": output, **told})
 
 
 def _places(origin: hook_event.HookSession) -> Places:
@@ -188,6 +192,26 @@ def _on_resume(hook: _Hook, *, is_compacted: bool) -> bytes:
     if not is_compacted and not _is_missing(hook, restored.checkpoint):
         return b""
     return context_output("SessionStart", restored.text)
+
+
+def _on_begin(hook: _Hook) -> bytes:
+    """Offer a fresh session the work of the last one; its user is told too."""
+    if not hook.origin.has_transcript:
+        return b""
+    from time import time
+
+    from ullage.app.checkpoint.offer import offer_work
+
+    offer = offer_work(
+        hook.key,
+        hook.config,
+        hook.places,
+        time(),
+        session_id=hook.origin.session_id,
+        max_chars=CHECKPOINT_CHARS,
+        is_read_only=hook.is_read_only,
+    )
+    return b"" if offer is None else context_output("SessionStart", offer.text, offer.note)
 
 
 def _capture(hook: _Hook, event: "Event") -> None:

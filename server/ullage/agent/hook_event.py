@@ -93,6 +93,12 @@ class SessionResumed(msgspec.Struct, frozen=True, kw_only=True):
     is_compacted: bool
 
 
+class SessionBegun(msgspec.Struct, frozen=True, kw_only=True):
+    """A session began without a past: a new one, or one after a `/clear`."""
+
+    origin: HookSession
+
+
 class PromptSent(msgspec.Struct, frozen=True, kw_only=True):
     """The user sent a message."""
 
@@ -112,7 +118,7 @@ class ToolUsed(msgspec.Struct, frozen=True, kw_only=True):
     error: str
 
 
-HookEvent: TypeAlias = CompactionDue | SessionResumed | PromptSent | ToolUsed
+HookEvent: TypeAlias = CompactionDue | SessionResumed | SessionBegun | PromptSent | ToolUsed
 
 
 class _Input(msgspec.Struct, kw_only=True):
@@ -164,11 +170,7 @@ def parse_event(data: bytes, registered_for: HookAgent) -> HookEvent | None:
         case "PreCompact":
             return CompactionDue(origin=origin)
         case "SessionStart":
-            # A new session and a cleared one begin without a past, a fork with all of its origin's.
-            is_compacted = fields.source == "compact"
-            if not is_compacted and fields.source != "resume":
-                return None
-            return SessionResumed(origin=origin, is_compacted=is_compacted)
+            return _session_started(fields.source, origin)
         case "UserPromptSubmit":
             return PromptSent(origin=origin, prompt=fields.prompt or "")
         case "PostToolUse" | "PostToolUseFailure" as name:
@@ -190,6 +192,19 @@ def _origin(fields: _Input, registered_for: HookAgent) -> HookSession | None:
         transcript=fields.transcript_path or None,
         cwd=fields.cwd or None,
     )
+
+
+def _session_started(
+    source: str | None, origin: HookSession
+) -> SessionResumed | SessionBegun | None:
+    """Tell how a session started; a fork begins with all of its origin's past."""
+    match source:
+        case "compact" | "resume":
+            return SessionResumed(origin=origin, is_compacted=source == "compact")
+        case "startup" | "clear":
+            return SessionBegun(origin=origin)
+        case _:
+            return None
 
 
 def _tool_used(fields: _Input, origin: HookSession, *, has_failed: bool) -> ToolUsed | None:

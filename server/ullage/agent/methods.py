@@ -13,7 +13,13 @@ from ullage.agent import assembly_protocol, memory_protocol, protocol
 from ullage.agent.assembly import assemble_request
 from ullage.agent.json_rpc import Failure, read_params
 from ullage.agent.memory import get_memory, search_memory, store_memory
-from ullage.agent.sessions import Sessions, close_session, open_session, resume_session
+from ullage.agent.sessions import (
+    Sessions,
+    close_session,
+    offer_session,
+    open_session,
+    resume_session,
+)
 from ullage.agent.wire import Method, P, R, Wire
 from ullage.app.change.auto import put_off_layer
 from ullage.app.change.compact import Request
@@ -149,6 +155,7 @@ HANDLERS: dict[str, Handler] = dict(
         _bind(protocol.COMPACT, compact),
         _bind(protocol.OVERFLOW, overflow),
         _bind(protocol.RESUME, resume_session),
+        _bind(protocol.OFFER, offer_session),
         _bind(protocol.CLOSE, close_session),
         _bind(memory_protocol.SEARCH, search_memory),
         _bind(memory_protocol.GET, get_memory),

@@ -356,6 +356,20 @@ class Resumed(Wire, frozen=True, kw_only=True):
     """For instance that the latest checkpoint is damaged and an earlier one was used."""
 
 
+class Offer(Wire, frozen=True, kw_only=True):
+    """Ask, for a session without a past, for the work that the last session of its folder left."""
+
+    session: str
+
+
+class Offered(Wire, frozen=True, kw_only=True):
+    text: str | None
+    """To be put into the conversation once; null where nothing is offered, or it was already."""
+    note: str | None
+    """One line for the user."""
+    checkpoint_id: str | None
+
+
 class Close(Wire, frozen=True, kw_only=True):
     """End a session; its state stays on disk."""
 
@@ -379,9 +393,22 @@ DECLINE = Method(name="context/decline", params=Decline, result=Declined)
 COMPACT = Method(name="context/compact", params=Compact, result=Compacted)
 OVERFLOW = Method(name="context/overflow", params=Overflow, result=Overflowed)
 RESUME = Method(name="context/resume", params=Resume, result=Resumed)
+OFFER = Method(name="context/offer", params=Offer, result=Offered)
 CLOSE = Method(name="context/close", params=Close, result=Closed)
 
-METHODS = (OPEN, ASSEMBLE, EVENT, PREPARE, DECLINE, COMPACT, OVERFLOW, RESUME, CLOSE, *MEMORY_METHODS)
+METHODS = (
+    OPEN,
+    ASSEMBLE,
+    EVENT,
+    PREPARE,
+    DECLINE,
+    COMPACT,
+    OVERFLOW,
+    RESUME,
+    OFFER,
+    CLOSE,
+    *MEMORY_METHODS,
+)
 """In the order of a session's life, then those that need none; the doc of each is that of its
 params."""
 

@@ -6,12 +6,14 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from ullage.agent import protocol
 from ullage.agent.json_rpc import INVALID_PARAMS, Failure, RpcError
+from ullage.app.checkpoint.offer import offer_work
 from ullage.app.checkpoint.resume import Resume, restore_after_compaction, resume
 from ullage.app.runtime.progress import Restore, SessionProgress
 from ullage.app.runtime.request import RequestMessages, measure_request
@@ -153,6 +155,23 @@ async def resume_session(sessions: Sessions, params: protocol.Resume) -> protoco
         checkpoint_id=None if checkpoint is None else checkpoint.checkpoint_id,
         problem=None if checkpoint is None else checkpoint.problem,
     )
+
+
+async def offer_session(sessions: Sessions, params: protocol.Offer) -> protocol.Offered:
+    async with sessions.use(params.session) as session:
+        runtime = session.runtime
+        offer = await asyncio.to_thread(
+            offer_work,
+            runtime.key,
+            runtime.config,
+            runtime.places,
+            time(),
+            session_id=runtime.info.session_id,
+            is_read_only=runtime.info.is_read_only,
+        )
+    if offer is None:
+        return protocol.Offered(text=None, note=None, checkpoint_id=None)
+    return protocol.Offered(text=offer.text, note=offer.note, checkpoint_id=offer.checkpoint_id)
 
 
 async def close_session(sessions: Sessions, params: protocol.Close) -> protocol.Closed:

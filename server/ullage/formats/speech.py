@@ -13,13 +13,21 @@ from ullage.core.transcript.context import (
     ADVICE_OPENING,
     FLUSH_OPENING,
     GAUGE_OPENING,
+    OFFER_OPENING,
     RESTORE_OPENING,
     WARNING_OPENING,
 )
 from ullage.core.transcript.entries import Block, Speaker, Speech, Text
 from ullage.core.transcript.recalled import MEMORY_TAG
 
-OWN_OPENINGS = (GAUGE_OPENING, RESTORE_OPENING, ADVICE_OPENING, WARNING_OPENING, FLUSH_OPENING)
+OWN_OPENINGS = (
+    GAUGE_OPENING,
+    RESTORE_OPENING,
+    ADVICE_OPENING,
+    WARNING_OPENING,
+    OFFER_OPENING,
+    FLUSH_OPENING,
+)
 """How the texts begin that Ullage itself gives to an agent."""
 
 _COMMAND = re.compile(r"\s*/[\w:.-]*\s*")

@@ -18,6 +18,7 @@ from ullage.lsp import protocol
 from ullage.lsp.auto.checkpoint import capture_events, write_when_due
 from ullage.lsp.auto.consider import consider_session
 from ullage.lsp.auto.dream import dream_when_due
+from ullage.lsp.auto.offer import offer_last_work
 from ullage.lsp.client_refresh import refresh_lists, refresh_session, refresh_views
 from ullage.lsp.commands import (
     auto,
@@ -186,6 +187,7 @@ async def _on_initialized(ls: UllageServer, params: types.InitializedParams) -> 
     ls.begin(follow, ls)
     ls.begin(gauge.publish_gauges, ls)
     ls.begin(dream_when_due, ls)
+    ls.begin(offer_last_work, ls)
     sync.ask_for_typing(ls)
     watched_files.ask_for_changes(ls)
     if ls.may_write:

@@ -12,6 +12,7 @@ from ullage.core.config.key import (
     APPLY,
     CRON,
     FILES,
+    OFFER,
     OVERRIDES,
     SHARE,
     STORE,
@@ -67,6 +68,7 @@ FIGURES: dict[str, object] = {
         "You are about to run out of context. Persist important information."
     ),
     "sandbox.readOnly": False,
+    "resume.offer": "ask",
     "memory.enabled": True,
     "memory.store": "inbox",
     "memory.embeddings.baseUrl": None,
@@ -126,6 +128,8 @@ def sample(key: Key) -> object:
         return "log"
     if kind is APPLY:
         return "unread"
+    if kind is OFFER:
+        return "always"
     if kind is CRON:
         return "*/5 1-3 * JAN,MAR mon#2"
     return ["docs/a.md"] if kind.base is tuple else "ein wörtlicher Text"

@@ -97,6 +97,24 @@ def test_claude_code_asks_for_a_summary_with_our_points(hooked: Hooked) -> None:
     assert any("Rules and decisions:\n- " in text for one in before for text in texts(one))
 
 
+def test_a_fresh_session_is_offered_the_work_of_this_branch_alone(hooked: Hooked) -> None:
+    lab = hooked.lab
+    project = lab.home / "project"
+    subprocess.run(["git", "init", "-q", "-b", "main"], cwd=project, check=True)
+    lab.model.answers = [Answer("The login works. Shall I remove the old key as well?")]
+    lab.ask("Go on.", resume=hooked.session_id)
+    ullage(lab, "checkpoint", "write", "--session", hooked.session_id)
+    offers: dict[str, list[str]] = {}
+    for n, branch in enumerate(("side", "main")):
+        (project / ".git" / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
+        new_id = f"6f1c7f0e-5a0b-4a53-9f0c-2f6b8e1d900{n}"
+        request = lab.ask("Hello.", session_id=new_id)[0]
+        offers[branch] = [text for text in texts(request) if "[Context offer] " in text]
+    assert offers["side"] == []
+    (offer,) = offers["main"]
+    assert f"checkpoint show --text --session {hooked.session_id}`" in offer
+
+
 def test_install_and_uninstall_leave_every_settings_file_as_it_was(hooked: Hooked) -> None:
     assert settings(hooked.lab) != hooked.settings_before
     ullage(hooked.lab, "uninstall", NAMES[hooked.lab.agent], "--yes")

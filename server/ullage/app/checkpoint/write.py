@@ -26,8 +26,10 @@ from ullage.core.secrets.scan import mask_cached
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import StateUnwritable, StorageError
 from ullage.store.checkpoint import files
+from ullage.store.checkpoint.left_work import LeftWork, note_work
 from ullage.store.checkpoint.working_state import hold_working_state, read_working_state
 from ullage.store.files.places import Places, session_folder
+from ullage.store.files.work_tree import find_work_tree
 from ullage.store.state.pins import pins_path, read_pins
 from ullage.store.state.startup_files import note_unread_files
 
@@ -136,6 +138,9 @@ def write_checkpoint(
             )
             if not written.is_new:
                 raise _Unchanged
+            # Without it the checkpoint is whole: a fresh session is not offered it, that is all.
+            with suppress(StorageError):
+                _note_work(loaded, written.checkpoint.meta, places)
     except StorageError as error:
         if written is None:
             raise
@@ -204,6 +209,15 @@ def build_checkpoint(
     with suppress(StorageError):
         state = read_working_state(key, places)
     return _build(loaded, places, checkpoint_id, files.read_latest(folder), state, trigger=trigger)
+
+
+def _note_work(loaded: Loaded, meta: Meta, places: Places) -> None:
+    """Note where the work was done; a subagent's is its session's."""
+    header = loaded.session.header
+    tree = find_work_tree(Path(header.cwd or places.cwd), places)
+    if tree is not None and header.parent_session_id is None:
+        work = LeftWork(session_key=meta.session_key, checkpoint_id=meta.checkpoint_id)
+        note_work(work, tree, places)
 
 
 def _note_unread_files(loaded: Loaded, places: Places) -> None:

@@ -16,6 +16,7 @@ from ullage.core.gauge.gauge import Band, Gauge, Layer, PointSource, UsedSource
 from ullage.core.gauge.loss import Loss, measured_text
 from ullage.core.gauge.status import HIGH_COMPACTIONS, Risk, Status, last_compaction_ms, rfc3339
 from ullage.core.gauge.window import Window, WindowSource
+from ullage.core.text.prose import write_age
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Agent, JsonObject
 
@@ -27,7 +28,6 @@ LABEL_CHARS = 21
 ROW_CHARS = 80
 DOUBT_NOTE = "uncertain: no agent is told to stop by it, and nothing is compacted by itself"
 BAR_CHARS = 40
-_UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 
 
 class TriggerReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -297,12 +297,7 @@ def ago(at_ms: int | None) -> str:
     """Tell a time relative to now, in the largest whole unit."""
     if at_ms is None:
         return "at an unknown time"
-    seconds = max(0, int(datetime.now(UTC).timestamp() - at_ms / 1000))
-    for unit, length in _UNITS:
-        n_units = seconds // length
-        if n_units:
-            return f"{n_units} {unit}{'s' if n_units > 1 else ''} ago"
-    return "just now"
+    return write_age(datetime.now(UTC).timestamp() - at_ms / 1000)
 
 
 def report_status(loaded: Loaded) -> StatusReport:

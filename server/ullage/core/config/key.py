@@ -335,6 +335,7 @@ CRON = _text('five fields of cron, such as "0 3 * * *"', _CRON)
 
 STORE = Kind(str, "inbox or log", Literal["inbox", "log"])
 APPLY = Kind(str, "review or unread", Literal["review", "unread"])
+OFFER = Kind(str, "never, ask or always", Literal["never", "ask", "always"])
 
 
 TEXTS = _texts("a list of texts", r"\S")

@@ -8,13 +8,14 @@ A key's name is the one that the documents behind Ullage use below `compaction`,
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Annotated, cast, get_args
+from typing import Annotated, Literal, cast, get_args
 
 import msgspec
 
 from ullage.core.config.key import (
     FILES,
     FLAG,
+    OFFER,
     PLACES,
     SHARE,
     TEXT,
@@ -145,6 +146,14 @@ class CheckpointSettings(msgspec.Struct, frozen=True, kw_only=True):
         'docs/design/checkpoints.md, "The text for the agent"')] = 800
 
 
+class ResumeSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a fresh session is told of the last one."""
+
+    offer: Annotated[Literal["never", "ask", "always"], Key("resume.offer", OFFER,
+        "Whether a fresh session is offered the work of the last one, or given it unasked",
+        'docs/design/checkpoints.md, "A fresh session"')] = "ask"
+
+
 class ModelSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Who summarizes; keys of providers are never configured."""
 
@@ -190,6 +199,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     policy: Policy = Policy()
     """For a model without settings of its own; `policy_for` knows the others."""
     checkpoint: CheckpointSettings = CheckpointSettings()
+    resume: ResumeSettings = ResumeSettings()
     model: ModelSettings = ModelSettings()
     flush: FlushSettings = FlushSettings()
     memory: MemorySettings = MemorySettings()

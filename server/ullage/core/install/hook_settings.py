@@ -45,7 +45,7 @@ class Hook(msgspec.Struct, frozen=True, kw_only=True):
 
 HOOKS = (
     Hook(event="PreCompact", timeout_s=30),
-    Hook(event="SessionStart", matcher="compact|resume", timeout_s=10),
+    Hook(event="SessionStart", matcher="compact|resume|startup|clear", timeout_s=10),
     Hook(event="PostToolUse", timeout_s=10),
     Hook(event="UserPromptSubmit", timeout_s=10),
 )

@@ -20,6 +20,7 @@ _LIST_MARK = re.compile(r"(?:[-*+•]\s{1,4}|\d{1,3}[.)]\s{1,4}|#{1,6}\s{1,4}){1
 _BOLD = re.compile(r"(?<![\w*/])\*\*(?=[^\s*])([^*\n]{1,400})(?<=\S)\*\*(?![\w*/])")
 """Emphasis around words; two stars are a power, a glob or an argument elsewhere."""
 _BOLD_LINE = re.compile(r"^[ \t]*\*\*([^*\n]{3,120})\*\*[ \t]*$", re.MULTILINE)
+_UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 _BLANK = re.compile(r"(?=\s)")
 _CLAUSE_MARK = re.compile(r"[、。，；：！？…”」』）]|[,;!?)\]}](?![\w./])")
 _PATH_MARK = re.compile(r"[/\\?=&]")
@@ -119,6 +120,15 @@ def collapse_spaces(text: str) -> str:
 def plural(n: int, noun: str) -> str:
     """Count what a noun names, such as `1 line` and `1,200 lines`."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def write_age(seconds: float) -> str:
+    """Tell how long ago something was, in the largest whole unit."""
+    for unit, length in _UNITS:
+        n_units = int(seconds) // length
+        if n_units > 0:
+            return f"{plural(n_units, unit)} ago"
+    return "just now"
 
 
 def gist(text: str, n_chars: int) -> str:

@@ -23,11 +23,22 @@ const CHECKPOINT = /\s*<ullage-checkpoint>[^]*?<\/ullage-checkpoint>/g;
 
 /** What we use of OpenClaw's plug-in API, as of 2026.9. */
 interface PluginApi {
-  on: (name: "before_compaction" | "after_compaction", handler: (event: object, ctx: SessionContext) => void) => void;
+  on: {
+    (name: "before_compaction" | "after_compaction", handler: (event: object, ctx: SessionContext) => void): void;
+    (name: "before_prompt_build", handler: (event: PromptEvent, ctx: SessionContext) => Promise<PromptAddition | undefined>): void;
+  };
   registerCompactionProvider: (provider: CompactionProvider) => void;
   registerCommand?: (command: ChatCommand) => void;
   registerTool?: (make: (ctx: ToolContext) => AgentTool[], options: { names: string[] }) => void;
   logger?: { warn?: (message: string) => void };
+}
+
+interface PromptEvent {
+  messages?: unknown[];
+}
+
+interface PromptAddition {
+  prependContext: string;
 }
 
 interface SessionContext {
@@ -96,6 +107,9 @@ const plugin = {
     api.on("after_compaction", (_event, { sessionKey = "" }) => {
       running.delete(sessionKey);
     });
+    api.on("before_prompt_build", async ({ messages }, session) =>
+      messages?.length === 0 ? await offer(session) : undefined,
+    );
     api.registerCompactionProvider({
       id: "ullage",
       label: "Ullage",
@@ -165,6 +179,22 @@ async function summarize(request: SummaryRequest, session: SessionContext | unde
     return resumed?.text == null
       ? compacted.summary
       : `${compacted.summary}\n\n<ullage-checkpoint>\n${resumed.text}\n</ullage-checkpoint>`;
+  } finally {
+    await service.close();
+  }
+}
+
+/** A new session of the same key is given the state that the last one left. */
+async function offer(session: SessionContext): Promise<PromptAddition | undefined> {
+  if (session.sessionKey === undefined) {
+    return undefined;
+  }
+  const service = new Service(serviceCommand(), () => opening(session));
+  try {
+    const offered = await service.ask("context/offer", {}, { timeoutMs: RESUME_TIMEOUT_MS });
+    return offered?.text == null
+      ? undefined
+      : { prependContext: `<ullage-checkpoint>\n${offered.text}\n</ullage-checkpoint>` };
   } finally {
     await service.close();
   }

@@ -66,7 +66,7 @@ export default function ullage(pi: ExtensionAPI): void {
   });
   pi.on("before_agent_start", async (_event, ctx) => {
     // Where it could not be added to the session right after the compaction.
-    const message = await session?.dueCheckpoint(ctx);
+    const message = (await session?.dueCheckpoint(ctx)) ?? (await session?.dueOffer());
     return message && { message };
   });
   pi.on("agent_end", (_event, ctx) => {

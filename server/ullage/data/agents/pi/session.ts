@@ -10,7 +10,7 @@ import {
 import { Service, serviceCommand } from "./client.ts";
 import { nCompactions } from "./compaction.ts";
 import { type Message, type Note, Notes } from "./notes.ts";
-import type { AskUser, Compact, Compacted, CompactNow, Open, Prepared } from "./protocol.ts";
+import type { AskUser, Compact, Compacted, CompactNow, Offered, Open, Prepared } from "./protocol.ts";
 import { statusText, unknownText } from "./status.ts";
 
 const STATUS_KEY = "ullage";
@@ -19,6 +19,15 @@ const PREPARE_TIMEOUT_MS = 1000;
 /** The service gives its own model less, and has a summary without one then. */
 const COMPACT_TIMEOUT_MS = 300_000;
 const QUESTION_TIMEOUT_MS = 60_000;
+/** Nobody waits so long for it; a new interpreter may. */
+const OFFER_TIMEOUT_MS = 20_000;
+const OFFER_TYPE = "ullage-offer";
+
+interface OfferMessage {
+  customType: string;
+  content: string;
+  display: boolean;
+}
 
 export class Session {
   readonly service: Service;
@@ -26,12 +35,18 @@ export class Session {
   private readonly told = new Set<string>();
   private gaugePercent: number | undefined;
   private wanted: CompactNow | AskUser | undefined;
+  /** What the last session left, until it was told. */
+  private offer: Promise<Offered | undefined> | undefined;
   /** A checkpoint that pi adds to the session at the end of the running turn only. */
   private awaited: CheckpointMessage | undefined;
 
   constructor(ctx: ExtensionContext) {
     const open = opening(ctx);
     this.service = new Service(serviceCommand(), () => open);
+    if (isFresh(ctx)) {
+      this.offer = this.service.ask("context/offer", {}, { timeoutMs: OFFER_TIMEOUT_MS });
+      this.showOffer(ctx).catch(() => undefined);
+    }
     this.showWindow(ctx).catch(() => undefined); // the session was replaced meanwhile
   }
 
@@ -107,6 +122,17 @@ export class Session {
     return resumed?.text == null ? undefined : checkpointMessage(resumed.text, resumed.checkpointId);
   }
 
+  /** What a fresh session is told of the last one, once; the user's first message waits a moment for it. */
+  async dueOffer(): Promise<OfferMessage | undefined> {
+    const late = new Promise<void>((resolve) => setTimeout(resolve, PREPARE_TIMEOUT_MS).unref());
+    const offered = await Promise.race([this.offer, late]);
+    if (!offered) {
+      return undefined;
+    }
+    this.offer = undefined;
+    return offered.text === null ? undefined : { customType: OFFER_TYPE, content: offered.text, display: false };
+  }
+
   /** Do what a request was not the moment for. */
   async compactIfWanted(ctx: ExtensionContext): Promise<void> {
     const wanted = this.wanted;
@@ -130,6 +156,13 @@ export class Session {
     const opened = await this.service.start();
     if (opened !== undefined) {
       ctx.ui.setStatus(STATUS_KEY, unknownText(opened.windowTokens));
+    }
+  }
+
+  private async showOffer(ctx: ExtensionContext): Promise<void> {
+    const offered = await this.offer;
+    if (offered?.note != null) {
+      ctx.ui.notify(offered.note, "info");
     }
   }
 
@@ -178,6 +211,12 @@ export class Session {
       ctx.ui.notify(`Ullage: ${text}`, "warning");
     }
   }
+}
+
+/** Whether nothing was said in a session yet, nor taken over from another. */
+function isFresh({ sessionManager }: ExtensionContext): boolean {
+  const past = ["message", "custom_message", "compaction", "branch_summary"];
+  return !sessionManager.getBranch().some(({ type }) => past.includes(type));
 }
 
 function opening({ cwd, model, sessionManager }: ExtensionContext): Open {

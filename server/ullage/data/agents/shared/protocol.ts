@@ -213,6 +213,16 @@ export interface Resumed {
   problem: string | null;
 }
 
+export interface Offer {
+  session: string;
+}
+
+export interface Offered {
+  text: string | null;
+  note: string | null;
+  checkpointId: string | null;
+}
+
 export interface Close {
   session: string;
 }
@@ -284,6 +294,7 @@ export interface Methods {
   "context/decline": [Omit<Decline, "session">, object];
   "context/compact": [Omit<Compact, "session">, Compacted];
   "context/resume": [object, Resumed];
+  "context/offer": [object, Offered];
   "context/close": [object, object];
   "memory/search": [Omit<SearchMemory, "session">, MemoryFound];
   "memory/get": [Omit<GetMemory, "session">, MemoryLines];

@@ -37,6 +37,7 @@ MARKS = SpeechMarks(
         "file": "pasted",
         "relevant-memories": "harness",
         "active_memory_plugin": "harness",
+        "ullage-checkpoint": "harness",
     },
     is_command_unknown=True,
 )

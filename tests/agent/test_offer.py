@@ -1,0 +1,47 @@
+"""`context/offer`: what a runtime tells a session without a past."""
+
+from claude_files import ClaudeFile
+from planning import loaded
+from service import Service
+from ullage.agent.protocol import OFFER
+from ullage.app.checkpoint.write import write_checkpoint
+from ullage.core.config.settings import CheckpointSettings
+from ullage.store.files.places import Places
+
+
+def leave_work(places: Places) -> None:
+    file = ClaudeFile(cwd=str(places.cwd), session_id="5e55")
+    file.user("Fix the parcel router.")
+    path = places.cwd / "5e55.jsonl"
+    path.write_bytes(file.data)
+    write_checkpoint(loaded(path, places), CheckpointSettings(), places, trigger="manual")
+
+
+async def test_the_work_of_the_last_session_is_offered_once(
+    service: Service, places: Places
+) -> None:
+    session = await service.open()
+    nothing = await session.ask(OFFER.name)
+    assert (nothing.text, nothing.note, nothing.checkpoint_id) == (None, None, None)
+    leave_work(places)
+    offered = await session.ask(OFFER.name)
+    assert offered.text.startswith("[Context offer] An earlier session of claude-code")
+    assert "Fix the parcel router." in offered.note
+    assert offered.checkpoint_id == "cp_001"
+    again = await service.open()
+    assert (await again.ask(OFFER.name)).text is None
+
+
+async def test_a_new_session_of_a_chat_is_given_the_state_of_its_last_one(
+    service: Service, places: Places
+) -> None:
+    leave_work(places)
+    chat = {"agent": "openclaw", "sessionKey": "agent:main:telegram:direct:7"}
+    session = await service.open(**chat, sessionId="one")
+    # What others did in the workspace is not for every chat.
+    assert (await session.ask(OFFER.name)).text is None
+    session.turn("Keep the parcels in SQLite.")
+    await session.prepare(used=170_000)
+    offered = await (await service.open(**chat, sessionId="two")).ask(OFFER.name)
+    assert "[Post-compaction checkpoint restore]" in offered.text
+    assert "SQLite" in offered.text

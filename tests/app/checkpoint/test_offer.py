@@ -1,0 +1,190 @@
+"""A fresh session is offered what the last one of its repository and branch left, once."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from claude_files import ClaudeFile, text
+from planning import loaded
+from running import Place
+from ullage.app.checkpoint.offer import find_work, offer_work
+from ullage.app.checkpoint.write import write_checkpoint
+from ullage.core.checkpoint.offer import Offer
+from ullage.core.config.settings import CheckpointSettings, Config, ResumeSettings
+from ullage.store.checkpoint.left_work import MAX_AGE_S
+from ullage.store.files.places import Places
+
+NEW = "claude-code:new"
+SECRET = "sk-proj-" + "a1B2" * 12
+
+
+def check_out(folder: Path, branch: str) -> None:
+    (folder / ".git").mkdir(exist_ok=True)
+    (folder / ".git" / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
+
+
+def leave(
+    place: Place, said: str = "Fix the parcel router.", *, name: str = "old", is_done: bool = False
+) -> str:
+    """Write the checkpoint of a session that ended in the midst of its work; give its id."""
+    file = ClaudeFile(cwd=str(place.cwd), session_id=name)
+    file.user(said)
+    if is_done:
+        file.assistant(text("It is fixed."), usage=9_000, stop_reason="end_turn")
+    session = loaded(place.write(f"{name}.jsonl", file.data), place.places())
+    written = write_checkpoint(session, CheckpointSettings(), place.places(), trigger="manual")
+    assert written.is_new
+    return written.checkpoint.meta.checkpoint_id
+
+
+def offer(
+    places: Places, key: str = NEW, mode: str = "ask", *, age_s: float = 0.0, **options: object
+) -> Offer | None:
+    config = Config(resume=ResumeSettings(offer=mode))
+    now_s = time.time() + age_s
+    return offer_work(key, config, places, now_s, session_id=key, **options)
+
+
+def test_a_fresh_session_is_offered_the_work_of_the_last_one_once(place: Place) -> None:
+    leave(place)
+    places = place.places()
+    told = offer(places)
+    assert told is not None
+    assert "Topic: “Fix the parcel router.”" in told.text
+    assert offer(places) is None
+    assert offer(places, "codex:another") is not None
+
+
+def test_a_session_is_not_offered_its_own_work(place: Place) -> None:
+    leave(place)
+    assert find_work("claude-code:old", place.places(), time.time()) is None
+
+
+def test_never_from_another_branch_folder_or_repository(place: Place) -> None:
+    check_out(place.cwd, "main")
+    leave(place)
+    places = place.places()
+    check_out(place.cwd, "side")
+    assert offer(places) is None
+    check_out(place.cwd, "main")
+    below = place.cwd / "src"
+    below.mkdir()
+    check_out(below, "main")
+    assert offer(replace(places, cwd=below)) is None
+    assert offer(replace(places, cwd=place.home)) is None
+    assert offer(places) is not None
+
+
+def test_a_folder_of_the_same_repository_is_of_the_same_work(place: Place) -> None:
+    check_out(place.cwd, "main")
+    leave(place)
+    below = place.cwd / "src"
+    below.mkdir()
+    assert offer(replace(place.places(), cwd=below)) is not None
+
+
+def test_without_a_repository_the_folder_itself_counts(place: Place) -> None:
+    leave(place)
+    below = place.cwd / "src"
+    below.mkdir()
+    assert offer(replace(place.places(), cwd=below)) is None
+
+
+def test_a_session_that_went_on_on_another_branch_is_of_there(place: Place) -> None:
+    check_out(place.cwd, "main")
+    leave(place)
+    check_out(place.cwd, "side")
+    leave(place, "Fix the parcel router. Then write the release notes.")
+    places = place.places()
+    assert offer(places) is not None
+    check_out(place.cwd, "main")
+    assert offer(places, "claude-code:newer") is None
+
+
+def test_the_last_session_decides_whether_anything_is_offered(place: Place) -> None:
+    leave(place, name="older")
+    leave(place, "Is the port 8443?", name="old", is_done=True)
+    work = place.state / "context" / "work"
+    for n_seconds, name in enumerate(("older", "old")):
+        (path,) = work.glob(f"*/claude-code_{name}-*.json")
+        os.utime(path, (time.time() + n_seconds,) * 2)
+    assert offer(place.places()) is None
+
+
+@pytest.mark.parametrize(("age_s", "is_offered"), [(MAX_AGE_S - 60, True), (MAX_AGE_S + 60, False)])
+def test_work_of_more_than_a_week_ago_is_not_offered(
+    place: Place, age_s: float, is_offered: bool
+) -> None:
+    leave(place)
+    assert (offer(place.places(), age_s=age_s) is not None) is is_offered
+
+
+def test_what_is_too_old_is_forgotten_at_the_next_checkpoint(place: Place) -> None:
+    leave(place, name="older")
+    (path,) = (place.state / "context" / "work").glob("*/*.json")
+    os.utime(path, (time.time() - MAX_AGE_S - 60,) * 2)
+    leave(place)
+    assert not path.exists()
+
+
+def test_the_setting_says_never_or_always(place: Place) -> None:
+    leave(place)
+    places = place.places()
+    assert offer(places, mode="never") is None
+    told = offer(places, mode="always", max_chars=6_000)
+    assert told is not None
+    assert "\n\n[Post-compaction checkpoint restore]\n\nWorking on: Fix the parcel" in told.text
+
+
+def test_a_session_of_the_same_key_is_given_its_state(place: Place) -> None:
+    leave(place)
+    config, places = Config(), place.places()
+    key = "claude-code:old"
+    told = offer_work(key, config, places, time.time(), session_id="second")
+    assert told is not None
+    assert "[Post-compaction checkpoint restore]" in told.text
+    assert offer_work(key, config, places, time.time(), session_id="second") is None
+    assert offer_work(key, config, places, time.time(), session_id="third") is not None
+
+
+def test_a_chat_is_told_nothing_of_other_sessions(place: Place) -> None:
+    leave(place)
+    assert offer(place.places(), "agent:main:telegram:group:7") is None
+
+
+def test_secrets_are_masked(place: Place) -> None:
+    leave(place, f"Use {SECRET} for the parcel router.")
+    for mode in ("ask", "always"):
+        told = offer(place.places(), f"claude-code:{mode}", mode)
+        assert told is not None
+        assert SECRET not in told.text + told.note
+
+
+def test_read_only_nothing_is_written(place: Place) -> None:
+    leave(place)
+    before = {path: path.stat().st_mtime_ns for path in place.state.rglob("*")}
+    assert offer(place.places(), is_read_only=True) is not None
+    assert {path: path.stat().st_mtime_ns for path in place.state.rglob("*")} == before
+
+
+def test_a_subagents_work_is_its_sessions(place: Place) -> None:
+    file = ClaudeFile(cwd=str(place.cwd), session_id="old")
+    file.user("Fix the parcel router.")
+    session = loaded(place.write("old.jsonl", file.data), place.places())
+    header = replace(session.session.header, parent_session_id="parent")
+    session = replace(session, session=replace(session.session, header=header))
+    write_checkpoint(session, CheckpointSettings(), place.places(), trigger="manual")
+    assert offer(place.places()) is None
+
+
+def test_a_damaged_note_or_checkpoint_is_passed_over(place: Place) -> None:
+    leave(place)
+    (note,) = (place.state / "context" / "work").glob("*/*.json")
+    note.with_name("broken.json").write_bytes(b"{")
+    assert offer(place.places()) is not None
+    (path,) = place.state.rglob("cp_001.yaml")
+    path.write_bytes(b"{")
+    assert offer(place.places(), "claude-code:newer") is None
