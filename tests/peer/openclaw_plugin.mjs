@@ -1,6 +1,7 @@
 // Load a plug-in as OpenClaw does, and let it summarize, in a stand-in for OpenClaw's plug-in API.
 //   node openclaw_plugin.mjs FOLDER < '{"sessions": [{"sessionKey": …}], "request": {…}}'
 // prints {"id", "summary", "warnings"}, and with {"typed": {"args": …}} what a command said as "told";
+// with {"fresh": {"sessionId": …}} what the first prompt of a new session is given as "begun";
 // with {"calls": [[name, arguments]], "config": …} the names of its tools and what they answered.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +25,7 @@ plugin.register({
   registerTool: (make, { names }) => (tools = { make, names }),
   logger: { warn: (message) => warnings.push(message) },
 });
-const { sessions, request, typed, calls, config } = JSON.parse(await text(process.stdin));
+const { sessions, request, typed, fresh, calls, config } = JSON.parse(await text(process.stdin));
 for (const session of sessions) {
   await hooks.before_compaction({ messageCount: request.messages.length }, session);
 }
@@ -33,6 +34,8 @@ for (const session of sessions) {
   await hooks.after_compaction({}, session);
 }
 const told = typed && (await command.handler({ ...sessions[0], ...typed })).text;
+const begun = fresh && (await hooks.before_prompt_build({ prompt: "Hello.", messages: [] }, { ...sessions[0], ...fresh }));
+const later = fresh && (await hooks.before_prompt_build({ prompt: "Hello.", messages: [{}] }, { ...sessions[0], ...fresh }));
 const offered = tools.make({ ...sessions[0], config });
 const answers = [];
 for (const [name, given] of calls ?? []) {
@@ -40,4 +43,4 @@ for (const [name, given] of calls ?? []) {
   answers.push(await tool.execute("call_1", given).then((done) => done.content[0].text, String));
 }
 const names = { declared: contracts.tools, registered: tools.names, offered: offered.map((one) => one.name) };
-process.stdout.write(JSON.stringify({ id: plugin.id === id ? provider.id : null, summary, warnings, told, names, answers }));
+process.stdout.write(JSON.stringify({ id: plugin.id === id ? provider.id : null, summary, warnings, told, begun, later, names, answers }));

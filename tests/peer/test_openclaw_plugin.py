@@ -61,6 +61,7 @@ def summarize(
     sessions: Sequence[Json],
     *,
     typed: Json | None = None,
+    fresh: Json | None = None,
     calls: Sequence[tuple[str, Json]] = (),
     config: Json | None = None,
     **request: object,
@@ -74,6 +75,7 @@ def summarize(
                 "sessions": sessions,
                 "request": {"messages": conversation(), **request},
                 "typed": typed,
+                "fresh": fresh,
                 "calls": calls,
                 "config": config,
             }
@@ -102,6 +104,14 @@ def test_a_summary_comes_with_the_checkpoint_of_its_session(plugin: Path) -> Non
 
     again = summarize(plugin, [session(plugin.parent)], previousSummary=summary)
     assert str(again["summary"]).count(RESTORED) == 1
+
+
+def test_a_new_session_of_the_same_key_begins_with_the_checkpoint(plugin: Path) -> None:
+    done = summarize(plugin, [session(plugin.parent)], fresh={"sessionId": "two"})
+    begun = str(cast(Json, done["begun"])["prependContext"])
+    assert begun.startswith("<ullage-checkpoint>\n[Context offer] ")
+    assert RESTORED in begun
+    assert "later" not in done
 
 
 def test_the_words_of_the_user_are_the_focus_and_those_of_openclaw_are_not(plugin: Path) -> None:
