@@ -8,7 +8,7 @@ import pytest
 from claude_files import ClaudeFile, text
 from codex_files import CodexFile, message
 from pi_files import PiFile
-from ullage.app.assembly.parts import list_parts, list_sent_texts
+from ullage.app.assembly.parts import inspect_session, list_sent_texts
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.core.assembly.parts import Part
@@ -81,7 +81,7 @@ def test_claude_codes_transcript_names_each_file_and_what_of_memory_is_cut(
         {"path": str(memory), "type": "AutoMem", "content": index[: 200 * 11]},
     ]
     session = loaded(claude_session(project, files, usage=5_000).data, project / "a.jsonl", places)
-    parts = by_source(list_parts(session, Config()))
+    parts = by_source(inspect_session(session, 0, Config()).parts)
     assert list(parts) == [
         ("other", "counted by the provider alone"),
         ("system prompt", "in the transcript"),
@@ -124,7 +124,7 @@ def test_without_a_prompt_in_the_transcript_the_disk_tells_what_is_loaded(
     assert list(texts) == list(map(str, names))
     assert texts[str(project / "CLAUDE.md")] == "See @docs/one.md."
     assert texts[str(project / ".claude/rules/b.md")] == "A rule of the project."
-    first, *_ = list_parts(session, Config())
+    first, *_ = inspect_session(session, 0, Config()).parts
     assert (first.name, first.source) == ("system prompt and tools", "built into the agent")
 
 
@@ -170,7 +170,7 @@ def test_codexs_one_text_is_parted_by_the_files_that_it_was_made_of(
     sent = f"Of mine.\n\n--- project-doc ---\n\n{'é' * 200}\n\n{'é' * 50}"
     data = codex_session(project / "sub", sent)
     session = loaded(data, project / "a.jsonl", places)
-    parts = by_source(list_parts(session, Config()))
+    parts = by_source(inspect_session(session, 0, Config()).parts)
     files = {source: part for (name, source), part in parts.items() if name == "instructions"}
     assert list(files) == ["in the transcript", str(own), str(top), str(below)]
     assert [part.cut for part in files.values()][:3] == ["", "", ""]
@@ -237,7 +237,8 @@ def test_a_pi_that_keeps_its_prompt_to_itself_knows_no_override(
     pi = PiFile(cwd=str(project))
     pi.user("Begin.")
     session = loaded(pi.data, places.home / ".pi/agent/sessions/a.jsonl", places)
-    parts = by_source(list_parts(session, Config(bootstrap=BootstrapSettings(max_chars=500))))
+    config = Config(bootstrap=BootstrapSettings(max_chars=500))
+    parts = by_source(inspect_session(session, 0, config).parts)
     assert [source for name, source in parts if name == "instructions"] == [str(own), str(rules)]
     # OpenClaw's limit is none of pi's.
     assert not any(part.cut for part in parts.values())

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from ullage.store.gauge import models
-from ullage.store.gauge.models import find_model, read_table
+from ullage.store.gauge.models import find_model, find_priced_model, read_table
 from ullage.store.gauge.tokenizer import encoding_of, encoding_rows
 
 TABLE = b"""# A head.
@@ -66,6 +66,18 @@ def test_the_agents_own_row_counts_first(
 )
 def test_an_unknown_model_has_no_row(model: str | None) -> None:
     assert find_model("claude-code", None, model) is None
+
+
+@pytest.mark.usefixtures("table")
+def test_a_price_is_taken_from_the_first_row_that_has_one() -> None:
+    row = find_priced_model("opencode", "acme", "claude-a-5")
+    assert row is not None
+    assert row.name == "*/claude-a-5"
+    own = find_priced_model("claude-code", None, "claude-a-5")
+    assert own is not None
+    assert own.name == "claude-code/claude-a-5"
+    assert find_priced_model("gemini", None, "gemma") is None
+    assert find_priced_model("gemini", None, None) is None
 
 
 @pytest.mark.usefixtures("table")

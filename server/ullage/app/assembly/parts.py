@@ -17,12 +17,12 @@ from ullage.app.documents.instruction_loading import (
 from ullage.app.documents.instructions import find_cut
 from ullage.app.gauge.inspect import Inspection, inspect
 from ullage.app.sessions.load import Loaded
+from ullage.core.assembly.advice import advise_on_files, advise_on_tools, count_tools
 from ullage.core.assembly.parts import (
     IN_TRANSCRIPT,
     INSTRUCTIONS,
     MEMORY,
     SYSTEM_PROMPT,
-    Part,
     SentText,
     count_parts,
 )
@@ -34,17 +34,14 @@ _FROM_FILES = (INSTRUCTIONS, MEMORY)
 """Parts of which each file is sent; of others one file alone."""
 
 
-def list_parts(loaded: Loaded, config: Config) -> tuple[Part, ...]:
-    """List what the next request of a session holds, in its order, and count it."""
-    texts = list_sent_texts(loaded, config)
-    parts = count_parts(texts, loaded.context.items, loaded.status.gauge, loaded.count)
-    loaded.count.save()
-    return parts
-
-
 def inspect_session(loaded: Loaded, n_largest: int, config: Config) -> Inspection:
     """Inspect a session, the parts of its next request among the rest."""
-    return inspect(loaded, n_largest, list_parts(loaded, config))
+    texts, items, count = list_sent_texts(loaded, config), loaded.context.items, loaded.count
+    gauge = loaded.status.gauge
+    tools = count_tools(texts, items, count)
+    advice = (*advise_on_files(texts, count), *advise_on_tools(tools, gauge.window.n_tokens))
+    parts = count_parts(texts, items, gauge, count)
+    return inspect(loaded, n_largest, parts, advice)
 
 
 def list_sent_texts(loaded: Loaded, config: Config) -> tuple[SentText, ...]:

@@ -2,11 +2,21 @@
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 import msgspec
+from msgspec.structs import replace
 
 from ullage.app.gauge.due import find_due
-from ullage.app.gauge.status_text import RULE, StatusReport, bar, report_status, status_text
+from ullage.app.gauge.price import cost_text, find_rate, rate_text, tokens_text, usd_text
+from ullage.app.gauge.status_text import (
+    ROW_CHARS,
+    RULE,
+    StatusReport,
+    bar,
+    report_status,
+    status_text,
+)
 from ullage.app.sessions.load import Loaded
 from ullage.core.assembly.parts import CONVERSATION, Part
 from ullage.core.change.due import DuePlan
@@ -23,14 +33,16 @@ from ullage.core.gauge.breakdown import (
     share_out,
 )
 from ullage.core.gauge.forecast import Forecast, forecast
+from ullage.core.gauge.price import Rate, find_cost
 from ullage.core.gauge.status import rfc3339
 from ullage.core.secrets.scan import mask
 
 INSPECT_BAR_CHARS = 30
 """So that a row fits into 80 columns."""
-SOURCE_CHARS = 44
+SOURCE_CHARS = 30
 CUT_CHARS = 76
 """The same for a part's source, and for what of it is cut."""
+_ADVICE_INDENT = " " * 16
 
 
 class Inspection(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +52,7 @@ class Inspection(msgspec.Struct, frozen=True, kw_only=True):
     """In the order of the request."""
     largest: tuple[EntryTokens, ...]
     advice: tuple[Advice, ...]
+    rate: Rate
     forecast: Forecast | None
 
 
@@ -60,6 +73,7 @@ class InspectReport(msgspec.Struct, frozen=True, kw_only=True):
     free_tokens: int
     largest_entries: list[LargeEntry]
     advice: tuple[Advice, ...]
+    rate: Rate
     forecast: Forecast | None
 
 
@@ -72,22 +86,30 @@ class WindowShares(msgspec.Struct, frozen=True, kw_only=True):
     due: DuePlan
 
 
-def inspect(loaded: Loaded, n_largest: int, parts: tuple[Part, ...]) -> Inspection:
+def inspect(
+    loaded: Loaded, n_largest: int, parts: tuple[Part, ...], more_advice: Sequence[Advice]
+) -> Inspection:
     """Count every entry of the context and judge what is worth taking out.
 
-    `parts` are those of the next request (`app/assembly/parts.py`).
+    `parts` are those of the next request (`app/assembly/parts.py`), and what is told of them.
     """
     status = loaded.status
     breakdown = break_down(
         loaded.context, status.gauge, loaded.count, lambda text: mask(text, loaded.known_secrets)
     )
     loaded.count.save()
+    rate = find_rate(loaded)
+    advice = (*advise(loaded.context.items, breakdown), *more_advice)
     return Inspection(
         loaded=loaded,
         breakdown=breakdown,
-        parts=parts,
+        parts=tuple(replace(part, cost=find_cost(part.n_tokens, rate)) for part in parts),
         largest=largest(breakdown, n_largest),
-        advice=advise(loaded.context.items, breakdown),
+        advice=tuple(
+            replace(tip, cost=find_cost(tip.n_tokens, rate))
+            for tip in sorted(advice, key=lambda tip: tip.n_tokens, reverse=True)
+        ),
+        rate=rate,
         forecast=_forecast(loaded),
     )
 
@@ -109,6 +131,7 @@ def report_inspection(inspection: Inspection) -> InspectReport:
             for entry in inspection.largest
         ],
         advice=inspection.advice,
+        rate=inspection.rate,
         forecast=inspection.forecast,
     )
 
@@ -129,7 +152,7 @@ def inspection_text(inspection: Inspection) -> str:
     free = inspection.breakdown.n_free
     lines.append(f"{'free':<22}{free:>10,}  {free / window:>5.1%}")
     if inspection.parts:
-        lines += ["", "What is sent", RULE, *_part_lines(inspection.parts)]
+        lines += ["", *_part_lines(inspection)]
     lines += ["", "Largest entries", RULE]
     lines += [
         f"{entry.n_tokens:>8,}  {entry.category:<13}{entry.entry_id[:8]:<10}{entry.label}"
@@ -137,7 +160,7 @@ def inspection_text(inspection: Inspection) -> str:
     ]
     if inspection.advice:
         lines += ["", "Advice", RULE]
-        lines += [f"frees {advice.n_tokens:>8,}  {advice.text}" for advice in inspection.advice]
+        lines += chain.from_iterable(map(_advice_lines, inspection.advice))
     guess = inspection.forecast
     if guess is not None:
         lines += [
@@ -149,16 +172,33 @@ def inspection_text(inspection: Inspection) -> str:
     return "\n".join(lines)
 
 
-def _part_lines(parts: Sequence[Part]) -> Iterator[str]:
-    for part in parts:
+def _part_lines(inspection: Inspection) -> Iterator[str]:
+    yield f"{'What is sent':<23}{'tokens':>9}{'a day':>8}{'cost':>8}"
+    yield RULE
+    for part in inspection.parts:
         n_tokens = f"{'' if part.is_exact else '~'}{part.n_tokens:,}"
-        yield f"{part_title(part):<24}{n_tokens:>9}  {_shorten_source(part.source)}"
+        n_a_day, usd = part.cost.tokens_a_day, part.cost.usd_a_day
+        a_day = "" if n_a_day is None else tokens_text(n_a_day)
+        price = "" if usd is None else usd_text(usd)
+        source = _shorten_source(part.source)
+        yield f"{part_title(part):<23}{n_tokens:>9}{a_day:>8}{price:>8}  {source}"
         if part.cut:
-            indent = "    "
-            told = f"not sent: {part.cut}"
-            yield from textwrap.wrap(
-                told, CUT_CHARS, initial_indent=indent, subsequent_indent=indent
-            )
+            yield from _wrap(f"not sent: {part.cut}", "    ", CUT_CHARS)
+    if told := rate_text(inspection.rate):
+        yield from _wrap(told, "")
+
+
+def _advice_lines(advice: Advice) -> Iterator[str]:
+    cost = cost_text(advice.cost)
+    first, *rest = _wrap(f"{advice.text}{cost and f' ({cost})'}", _ADVICE_INDENT)
+    yield f"frees {advice.n_tokens:>8,}  {first.lstrip()}"
+    yield from rest
+
+
+def _wrap(text: str, indent: str, n_chars: int = ROW_CHARS) -> list[str]:
+    return textwrap.wrap(
+        text, n_chars, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
 
 
 def part_title(part: Part) -> str:

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.gauge.gauge import Gauge
+from ullage.core.gauge.price import Cost
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.tokens import Count, count_items
 
@@ -39,6 +40,8 @@ class SentText(msgspec.Struct, frozen=True, kw_only=True):
     """How much of its source is not sent, and by which rule."""
     left_out: str = ""
     """What that is."""
+    tool: str = ""
+    """The tool that it describes, and nothing else."""
 
     @property
     def is_file(self) -> bool:
@@ -61,6 +64,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     cut: str
     """How much of its source is not sent, and by which rule."""
     place: Place
+    cost: Cost = Cost()
 
     @property
     def is_file(self) -> bool:

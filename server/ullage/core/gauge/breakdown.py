@@ -7,6 +7,7 @@ import msgspec
 
 from ullage.core.facts.tool_calls import read_call
 from ullage.core.gauge.gauge import Gauge
+from ullage.core.gauge.price import Cost
 from ullage.core.transcript.context import HIDDEN, Category, Context, ContextItem
 from ullage.core.transcript.entries import (
     Block,
@@ -60,6 +61,10 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     n_tokens: int
     """What following it would free."""
+    path: str | None = None
+    """The file that it is about."""
+    cost: Cost = Cost()
+    """Of what it would free."""
 
 
 def break_down(

@@ -10,6 +10,7 @@ import msgspec
 from ullage.app.assembly.parts import inspect_session
 from ullage.app.change.prune import NothingToPrune, PruneRequest, plan_pruning
 from ullage.app.gauge.inspect import Inspection, part_title
+from ullage.app.gauge.price import cost_text
 from ullage.app.gauge.status_text import ago, name_text, total_text
 from ullage.app.sessions.load import Loaded
 from ullage.core.assembly.parts import Part
@@ -126,13 +127,14 @@ def _part(part: Part, window: int) -> protocol.WindowRow:
     # A whole path is in the tooltip: in a narrow view only its beginning would be seen.
     folder = part.source if path is None else Path(path).parent.name
     cut = f"Not sent: {part.cut}" if part.cut else ""
+    cost = cost_text(part.cost)
     return protocol.WindowRow(
         key=f"part:{part.name}:{part.source}:{part.place}",
         kind="cut" if part.cut else "part",
         title=title,
         detail=" · ".join(word for word in (f"{part.n_tokens:,}", mark, folder) if word),
-        tooltip="  \n".join(escape_markdown(line) for line in (told, cut) if line),
-        label=". ".join(line for line in (told, cut) if line),
+        tooltip="  \n".join(escape_markdown(line) for line in (told, cost, cut) if line),
+        label=". ".join(line for line in (told, cost, cut) if line),
         nTokens=part.n_tokens,
         path=path,
     )
@@ -179,14 +181,17 @@ def _entry(key: str, entry: EntryTokens, facts: _EntryFacts) -> protocol.WindowR
 
 def _advice(number: int, advice: Advice) -> protocol.WindowRow:
     freed = f"frees {advice.n_tokens:,}"
+    cost = cost_text(advice.cost)
+    told = f"{freed} tokens{cost and f', {cost}'}"
     return protocol.WindowRow(
         key=f"advice:{number}",
         kind="advice",
         title=advice.text,
         detail=freed,
-        tooltip=f"{escape_markdown(advice.text)}: {freed} tokens",
-        label=f"Advice: {advice.text}, {freed} tokens",
+        tooltip=f"{escape_markdown(advice.text)}: {escape_markdown(told)}",
+        label=f"Advice: {advice.text}, {told}",
         nTokens=advice.n_tokens,
+        path=advice.path,
     )
 
 

@@ -41,7 +41,8 @@ def list_sent_texts(lines: Lines, context: Context) -> Iterator[SentText]:
         yield SentText(name=SYSTEM_PROMPT, text=text_of(block, "text") or "")
     for tool in objects_of(shape, "tools"):
         schema = {key: value for key, value in tool.items() if key != "cache_control"}
-        yield SentText(name=TOOLS, text=compact_json(schema))
+        name = text_of(schema, "name") or ""
+        yield SentText(name=TOOLS, text=compact_json(schema), tool=name)
     for item, place in zip(context.items, place_items(context.items), strict=True):
         if (attachment := attachments.get(item.entry_id)) is not None:
             yield from _list_of_attachment(item, attachment, place)

@@ -25,9 +25,9 @@ def list_sent_texts(lines: Lines, context: Context) -> Iterator[SentText]:
                 tools.pop(name, None)
             for tool in objects_of(item.native, "toolsAdded"):
                 tools[text_of(tool, "name") or ""] = tool
-    for tool in tools.values():
+    for name, tool in tools.items():
         schema = {key: tool[key] for key in ("name", "description", "parameters") if key in tool}
-        yield SentText(name=TOOLS, text=compact_json(schema))
+        yield SentText(name=TOOLS, text=compact_json(schema), tool=name)
 
 
 def _list_sections(item: ContextItem) -> Iterator[SentText]:
