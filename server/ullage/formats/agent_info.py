@@ -142,6 +142,11 @@ class SkillLoader(msgspec.Struct, frozen=True, kw_only=True):
     repository."""
     list_skills: Callable[[Sequence[SkillFile], SkillRequest], tuple[ListedSkill, ...]]
     """Gives all in the order of the request, also those that it does not tell of."""
+    list_uses: Callable[[bytes], Iterable[str]]
+    """Lists the skills whose use a line of a transcript notes, by name or by folder."""
+    off_file: str
+    """The file of a skill, in its folder, in which `off_line` keeps it from the model."""
+    off_line: str
 
 
 class Editor(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.app.assembly.skill_use import advise_on_skills
 from ullage.app.documents.check import Surroundings
 from ullage.app.documents.instruction_loading import (
     configure,
@@ -39,7 +40,11 @@ def inspect_session(loaded: Loaded, n_largest: int, config: Config) -> Inspectio
     texts, items, count = list_sent_texts(loaded, config), loaded.context.items, loaded.count
     gauge = loaded.status.gauge
     tools = count_tools(texts, items, count)
-    advice = (*advise_on_files(texts, count), *advise_on_tools(tools, gauge.window.n_tokens))
+    advice = (
+        *advise_on_files(texts, count),
+        *advise_on_tools(tools, gauge.window.n_tokens),
+        *advise_on_skills(loaded),
+    )
     parts = count_parts(texts, items, gauge, count)
     return inspect(loaded, n_largest, parts, advice)
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 
 import msgspec
@@ -38,6 +38,7 @@ _HALF_LIFE_DAYS = 7
 _MIN_WEIGHT = 0.1
 """Of a use that is long past, by which the most used keep their descriptions."""
 _SHOWN_NAME = re.compile(r"[\w:.-]+")
+_USE = re.compile(rb'(?:"name":"Skill","input":\{"(?:skill|command)":"|<command-name>)/?([^"<\\]+)')
 _NOT_TOLD = {
     "user-invocable-only": "is for the user alone (skillOverrides)",
     "off": "is switched off (skillOverrides)",
@@ -150,4 +151,15 @@ def _find_object(request: SkillRequest, key: str) -> JsonObject:
     return {}
 
 
-SKILLS = SkillLoader(list_folders=_list_folders, list_skills=_list_skills)
+def _list_uses(line: bytes) -> Iterator[str]:
+    """List what its tool was called for, and what the user called by its name."""
+    return (use[1].decode("utf-8", "replace") for use in _USE.finditer(line))
+
+
+SKILLS = SkillLoader(
+    list_folders=_list_folders,
+    list_skills=_list_skills,
+    list_uses=_list_uses,
+    off_file="SKILL.md",
+    off_line="disable-model-invocation: true",
+)

@@ -1,6 +1,7 @@
 """Codex: where its skills lie, and what its model is told of them (0.169)."""
 
-from collections.abc import Mapping, Sequence, Set
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import accumulate, islice
 from pathlib import Path
 
@@ -27,6 +28,9 @@ _MAX_DEPTH = 6
 _SCOPES = ("system", "admin", "project", "user")
 """In the order of the list."""
 _POLICY = "agents/openai.yaml"
+_NAMED = re.compile(rb"<skill>\\n<name>([^<\\]+)</name>")
+_READ = re.compile(rb"([^/\\\s\"']+)[/\\]+SKILL\.md")
+_CALLS = (b'"function_call"', b'"custom_tool_call"', b'"local_shell_call"')
 
 
 class _Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -189,4 +193,17 @@ def _share_names(costs: Sequence[Sequence[int]], n_tokens: int) -> list[int | No
     return shares
 
 
-SKILLS = SkillLoader(list_folders=_list_folders, list_skills=_list_skills)
+def _list_uses(line: bytes) -> Iterator[str]:
+    """List what a user named in a prompt, and what the model's calls read."""
+    is_call = any(kind in line for kind in _CALLS)
+    uses = (_READ if is_call else _NAMED).finditer(line)
+    return (use[1].decode("utf-8", "replace") for use in uses)
+
+
+SKILLS = SkillLoader(
+    list_folders=_list_folders,
+    list_skills=_list_skills,
+    list_uses=_list_uses,
+    off_file=_POLICY,
+    off_line="allow_implicit_invocation: false",
+)

@@ -1,0 +1,138 @@
+"""Which skills the last sessions of a workspace did without, though each request tells of them."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from ullage.app.assembly.skill_folders import list_agent_skills
+from ullage.app.sessions.find import list_sessions
+from ullage.app.sessions.load import Loaded
+from ullage.app.sessions.open import open_session
+from ullage.core.assembly.listed_skills import ListedSkill
+from ullage.core.gauge.breakdown import Advice
+from ullage.core.text.prose import plural
+from ullage.core.transcript.tokens import Count
+from ullage.errors import InputError
+from ullage.formats.agent_info import AgentInfo, SkillLoader
+from ullage.store.files.places import Places
+from ullage.store.transcript.folders import transcripts_in
+from ullage.store.transcript.reader import Fingerprint, look_at
+
+MAX_SESSIONS = 50
+"""Of a workspace (docs/design/gauge.md, "What it costs")."""
+MIN_SESSIONS = 10
+"""Fewer do not tell what a workspace does without (chosen)."""
+MAX_BYTES = 256 * 1024 * 1024
+"""Of all that is searched, the newest first: half a second (chosen)."""
+NAMED_SKILLS = 4
+"""Of those that were not used, as many as are told by name (chosen)."""
+_KNOWN_TRANSCRIPTS = 1_024
+"""Whose uses are remembered as long as they do not change (chosen)."""
+
+
+class UnusedSkills(msgspec.Struct, frozen=True, kw_only=True):
+    """Skills that a workspace's last sessions did not use, in the order of the request."""
+
+    loader: SkillLoader
+    skills: tuple[ListedSkill, ...]
+    n_sessions: int
+
+
+def advise_on_skills(loaded: Loaded) -> Iterator[Advice]:
+    """Tell what the skills take of each request that nobody uses where a session works."""
+    agent, cwd = loaded.session.agent_info, loaded.session.header.cwd
+    if agent is None or cwd is None:
+        return
+    skills = list_agent_skills(
+        agent,
+        Path(cwd),
+        loaded.secrets.places,
+        loaded.status.gauge.window,
+        model=loaded.context.model,
+    )
+    unused = find_unused_skills(agent, Path(cwd), skills, loaded.secrets.places)
+    if unused is not None:
+        yield _advise(unused, loaded.count)
+
+
+def _advise(unused: UnusedSkills, count: Count) -> Advice:
+    skills, loader = unused.skills, unused.loader
+    names = ", ".join(skill.name for skill in skills[:NAMED_SKILLS])
+    more = f" and {len(skills) - NAMED_SKILLS} more" if len(skills) > NAMED_SKILLS else ""
+    told = f"{plural(len(skills), 'skill')} not used in the last {unused.n_sessions} sessions here"
+    return Advice(
+        text=f"{told}, {names}{more}: `{loader.off_line}` in its {loader.off_file} keeps one out",
+        n_tokens=sum(count(f"{skill.text}\n") for skill in skills),
+        path=skills[0].path if len(skills) == 1 else None,
+    )
+
+
+def find_unused_skills(
+    agent: AgentInfo, workspace: Path, skills: Iterable[ListedSkill], places: Places
+) -> UnusedSkills | None:
+    """Find the skills that an agent tells of, and that none of the last sessions used.
+
+    None where there is none, or where there are too few sessions. One that changed since the
+    first of these is too new to tell.
+    """
+    listed = [skill for skill in skills if skill.is_listed]
+    if agent.skills is None or not listed:
+        return None
+    used: set[str] = set()
+    n_sessions, since_ns = 0, 0
+    for transcripts in _list_transcripts(agent, workspace, places):
+        for path, fingerprint in transcripts:
+            used |= _read_uses(agent.skills.list_uses, path, fingerprint)
+        n_sessions += 1
+        since_ns = transcripts[0][1].mtime_ns
+    unused = tuple(
+        skill
+        for skill in listed
+        if used.isdisjoint((skill.name, Path(skill.path).parent.name))
+        and _find_time(skill) < since_ns
+    )
+    if not unused or n_sessions < MIN_SESSIONS:
+        return None
+    return UnusedSkills(loader=agent.skills, skills=unused, n_sessions=n_sessions)
+
+
+def _list_transcripts(
+    agent: AgentInfo, workspace: Path, places: Places
+) -> Iterator[Sequence[tuple[Path, Fingerprint]]]:
+    """Go through the last sessions of an agent, each with its subagents' transcripts."""
+    sessions = (s for s in list_sessions(workspace, places) if s.agent_info == agent)
+    n_bytes = 0
+    for session in islice(sessions, MAX_SESSIONS):
+        below = (
+            transcript.path
+            for folder in agent.subagent_folders(session.path)
+            for transcript in transcripts_in(folder)
+        )
+        transcripts = [(path, look_at(path)) for path in (session.path, *below)]
+        n_bytes += sum(fingerprint.size_bytes for _, fingerprint in transcripts)
+        if n_bytes > MAX_BYTES:
+            return
+        yield transcripts
+
+
+@lru_cache(maxsize=_KNOWN_TRANSCRIPTS)
+def _read_uses(
+    list_uses: Callable[[bytes], Iterable[str]], path: Path, fingerprint: Fingerprint
+) -> frozenset[str]:
+    """Read which skills a transcript notes the use of; one that changed is read again."""
+    del fingerprint
+    try:
+        lines = open_session(path).lines
+        return frozenset(name for line in lines.forward() for name in list_uses(line.raw))
+    except InputError:
+        return frozenset()
+
+
+def _find_time(skill: ListedSkill) -> int:
+    try:
+        return look_at(Path(skill.path)).mtime_ns
+    except InputError:
+        return 0
