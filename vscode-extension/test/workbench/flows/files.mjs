@@ -1,6 +1,6 @@
 // Findings on what agents load: an instruction file that is cut off, a memory file, a key of the configuration.
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { sessionId } from "../session.mjs";
 import { forget, gaugeShows, textOf, tidy, writeSession } from "./flow.mjs";
@@ -12,6 +12,8 @@ export const TITLE = "instruction files, memory and configuration have findings"
 
 export async function go(workbench, { say, shot }) {
   const { page, workspace } = workbench;
+  const openclaw = path.join(workspace, ".openclaw");
+  mkdirSync(openclaw);
   const rules = Array.from({ length: 420 }, (_, n) => `- Rule ${n + 1}: keep the tests of part ${n + 1} green before you go on.`);
   writeFileSync(path.join(workspace, "AGENTS.md"), `# Rules\n\n${rules.join("\n")}\n`);
   const facts = Array.from({ length: 500 }, (_, n) => `- Fact ${n + 1}: the ledger of day ${n + 1} is in reports/ledger-${n + 1}.csv, as support asked.`);
@@ -54,4 +56,5 @@ export async function go(workbench, { say, shot }) {
   assert.match(readFileSync(config, "utf8"), /autoEnabled: false/);
   await tidy(workbench);
   forget(transcript);
+  rmSync(openclaw, { recursive: true });
 }
