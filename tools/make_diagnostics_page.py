@@ -20,13 +20,14 @@ diagnostics:
   off: [instructions-dead-path]
 ```
 
-Findings on instruction files, memory, checkpoints and configuration follow what you type, where the
-editor sends it, else what you save. Those on a transcript follow the file. Nothing is reported on a
-file above 2 MB but its use of the context.
+Findings on instruction files, skills, memory, checkpoints and configuration follow what you type,
+where the editor sends it, else what you save. Those on a transcript follow the file. Nothing is
+reported on a file above 2 MB but its use of the context.
 """
 SUBJECTS: dict[Subject, str] = {
     "transcripts": "Transcripts",
     "instructions": "Instruction files",
+    "skills": "Skills",
     "memory": "Memory",
     "checkpoints": "Checkpoints",
     "config": "Configuration",

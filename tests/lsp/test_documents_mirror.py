@@ -27,6 +27,7 @@ TRANSCRIPTS = (
 SMALL: Final = (
     *(WORKSPACE / name for name in INSTRUCTION_NAMES),
     *(WORKSPACE / "sub" / name for name in ANYWHERE_NAMES),
+    WORKSPACE / ".claude/skills/deploy/SKILL.md",
     WORKSPACE / "MEMORY.md",
     WORKSPACE / "DREAMS.md",
     WORKSPACE / "memory" / "2026-02-03.md",
@@ -53,7 +54,7 @@ def expression(pattern: str) -> str:
 
 def test_the_samples_are_of_every_kind() -> None:
     kinds = {document_kind(path, PLACES, (WORKSPACE,)) for path in SMALL[:-2]}
-    assert kinds == {"instructions", "memory", "inbox", "checkpoint", "config", "preview"}
+    assert kinds == {"instructions", "skill", "memory", "inbox", "checkpoint", "config", "preview"}
 
 
 @pytest.mark.parametrize("path", [*TRANSCRIPTS, *SMALL], ids=lambda path: Path(path).name)

@@ -1,15 +1,18 @@
 """Findings on small documents, over stdio: opened, typed in, saved, pushed, pulled, turned off."""
 
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
 from lsprotocol import types
 
 from checkpoint_files import made_checkpoint
+from claude_files import ClaudeFile
 from pi_files import MODEL, conversation, grow
 from running import WAIT_S
 from small_documents import PULL, PUSH, SYNC, Documents
+from ullage.app.assembly.skill_use import MIN_SESSIONS
 from ullage.store.checkpoint.yaml_file import dump
 
 SAVE_ONLY = types.ClientCapabilities()
@@ -317,3 +320,26 @@ async def test_a_client_that_cannot_be_asked_to_pull_again_is_pushed_to(
 async def test_a_client_that_pulls_is_told_that_it_can(documents: Documents) -> None:
     result = await documents.start(PULL)
     assert result.capabilities.diagnostic_provider.inter_file_dependencies
+
+
+async def test_a_skill_that_nobody_used_is_told_until_its_fix_is_typed(
+    editor, documents: Documents, place
+) -> None:
+    text = "---\nname: idle\ndescription: Does it.\n---\nDo it.\n"
+    path = place.write(".claude/skills/idle/SKILL.md", text.encode())
+    os.utime(path, (1, 1))
+    slug = "".join(letter if letter.isalnum() else "-" for letter in str(place.cwd))
+    sessions = place.home / ".claude/projects" / slug
+    sessions.mkdir(parents=True)
+    for number in range(MIN_SESSIONS):
+        session_id = f"33333333-4444-4555-8666-{number:012}"
+        claude = ClaudeFile(cwd=str(place.cwd), session_id=session_id)
+        claude.user("Begin.")
+        (sessions / f"{session_id}.jsonl").write_bytes(claude.data)
+    await documents.start(PUSH)
+    await registration(documents)
+    documents.open(path)
+    (finding,) = await editor.diagnostics(path, count=1)
+    assert finding.code == "skill-unused"
+    documents.type(path, text.replace("name:", "disable-model-invocation: true\nname:"))
+    await editor.diagnostics(path, count=0)

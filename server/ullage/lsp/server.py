@@ -9,6 +9,7 @@ from typing import BinaryIO, ParamSpec, cast
 from lsprotocol import types
 
 from ullage import __version__
+from ullage.app.assembly.skill_use import check_skill
 from ullage.app.documents.check import Check
 from ullage.app.documents.checkpoint_check import check_checkpoint_file, check_config_file
 from ullage.app.documents.instructions import check_instructions, check_memory
@@ -134,6 +135,7 @@ REACTIONS = Reactions(
 """What an appended line leads to, in this order: a checkpoint takes what was captured before it."""
 CHECKS: dict[DocumentKind, Check] = {
     "instructions": check_instructions,
+    "skill": check_skill,
     "memory": check_memory,
     "config": check_config_file,
     "checkpoint": check_checkpoint_file,

@@ -4,16 +4,19 @@ import os
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from claude_files import ClaudeFile, call, text
 from codex_files import CodexFile
 from ullage.app.assembly.parts import inspect_session
 from ullage.app.assembly.skill_folders import list_agent_skills
-from ullage.app.assembly.skill_use import MIN_SESSIONS, find_unused_skills
+from ullage.app.assembly.skill_use import MIN_SESSIONS, check_skill, find_unused_skills
+from ullage.app.documents.check import Surroundings, run_check
 from ullage.app.sessions.load import load
 from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config
 from ullage.core.gauge.window import DEFAULT_WINDOW
+from ullage.core.text.positions import Position
 from ullage.core.transcript.entries import Agent
 from ullage.formats.registry import agent_info
 from ullage.store.files.places import Places
@@ -126,3 +129,47 @@ def test_what_unused_skills_take_is_advice_with_a_price(workspace: Path, places:
     lines = (f"- idle-{number}: Does it.\n" for number in range(6))
     assert advice.n_tokens == sum(map(loaded.count, lines))
     assert advice.cost.tokens_a_day == advice.n_tokens
+
+
+def test_an_editor_is_told_and_given_a_quick_fix(workspace: Path, places: Places) -> None:
+    folder = workspace / ".claude/skills/idle"
+    write_skill(folder)
+    write_skill(places.home / ".claude/skills/everywhere")
+    around = Surroundings(config=Config(), places=places, workspaces=(workspace,), texts={})
+    assert run_check(check_skill, folder / "SKILL.md", around) == ()
+    for number in range(MIN_SESSIONS):
+        write_claude(places, workspace, number)
+    (finding,) = run_check(check_skill, folder / "SKILL.md", around)
+    assert finding.message == (
+        "Claude Code did not use this skill in the last 10 sessions of this workspace: about 7"
+        " tokens in every request."
+    )
+    assert finding.extent.start == Position(2, 0)
+    (fix,) = finding.fixes
+    lines = (folder / "SKILL.md").read_text("utf-8").splitlines(keepends=True)
+    lines.insert(fix.extent.start.line, fix.new_text)
+    fixed = replace(around, texts={folder / "SKILL.md": "".join(lines)})
+    assert run_check(check_skill, folder / "SKILL.md", fixed) == ()
+    (folder / "SKILL.md").write_text("".join(lines), "utf-8")
+    os.utime(folder / "SKILL.md", (NOW_S - 900_000, NOW_S - 900_000))
+    assert unused("claude-code", workspace, places) == ["everywhere"]
+    elsewhere = places.home / ".claude/skills/everywhere/SKILL.md"
+    assert run_check(check_skill, elsewhere, around) == ()
+
+
+def test_codex_is_given_no_line_that_it_does_not_read(workspace: Path, places: Places) -> None:
+    folder = workspace / ".agents/skills/idle"
+    write_skill(folder)
+    sessions = places.home / ".codex/sessions/2026/11/21"
+    sessions.mkdir(parents=True)
+    for number in range(MIN_SESSIONS):
+        session_id = f"01a1fbde-0000-7000-8000-{number:012}"
+        codex = CodexFile(id=session_id, cwd=str(workspace))
+        codex.user("Begin.")
+        path = sessions / f"rollout-2026-11-21T02-09-56-{session_id}.jsonl"
+        path.write_bytes(codex.data)
+        os.utime(path, (NOW_S, NOW_S))
+    around = Surroundings(config=Config(), places=places, workspaces=(workspace,), texts={})
+    (finding,) = run_check(check_skill, folder / "SKILL.md", around)
+    assert finding.message.startswith("Codex did not use this skill")
+    assert finding.fixes == ()

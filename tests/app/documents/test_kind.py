@@ -29,6 +29,7 @@ PLACES = Places(cwd=WORKSPACE, home=ROOT / "home" / "me", env={}, state_folder=S
         (WORKSPACE / ".openclaw/workspace/USER.md", "instructions"),
         (ROOT / "elsewhere/USER.md", "instructions"),
         (WORKSPACE / "README.md", None),
+        (WORKSPACE / ".claude/skills/deploy/SKILL.md", "skill"),
         (WORKSPACE / "MEMORY.md", "memory"),
         (WORKSPACE / "memory/2026-02-03.md", "memory"),
         (WORKSPACE / "memory/deep/note.md", "memory"),

@@ -8,6 +8,7 @@ const TRANSCRIPT = "**/{*.jsonl,chats/session-*.json}";
 /** What agents load by its name. */
 const INSTRUCTIONS =
   "**/{AGENTS.md,AGENTS.override.md,CLAUDE.md,CLAUDE.local.md,GEMINI.md,SOUL.md,IDENTITY.md,USER.md,TOOLS.md,BOOTSTRAP.md,HEARTBEAT.md}";
+const SKILL = "**/SKILL.md";
 const MEMORY = "**/{MEMORY.md,DREAMS.md,memory/**/*.md}";
 const CHECKPOINT = "**/checkpoints/**/cp_*.yaml";
 const CONFIGURATION = "**/{.ullage.yaml,.openclaw/config.yaml,openclaw.json,clawdbot.json}";
@@ -22,7 +23,7 @@ export interface DocumentFilter {
 }
 
 export const DOCUMENTS: readonly DocumentFilter[] = [
-  ...[TRANSCRIPT, INSTRUCTIONS, MEMORY, CHECKPOINT, CONFIGURATION, PREVIEW].map((pattern): DocumentFilter => ({ scheme: "file", pattern })),
+  ...[TRANSCRIPT, INSTRUCTIONS, SKILL, MEMORY, CHECKPOINT, CONFIGURATION, PREVIEW].map((pattern): DocumentFilter => ({ scheme: "file", pattern })),
   SHOWN,
 ];
 

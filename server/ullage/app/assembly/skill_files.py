@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ullage.app.documents.kind import SKILL_NAME
 from ullage.core.assembly.skill_frontmatter import (
     SkillFile,
     find_first_line,
@@ -23,7 +24,6 @@ from ullage.store.files.text_files import (
     read_text_file,
 )
 
-SKILL_NAME = "SKILL.md"
 MAX_FOLDERS = 2_000
 """Of one place; Codex looks at as many (docs/design/assembly.md, "Skills that agents list")."""
 _PASSED_OVER = frozenset({"node_modules", ".git"})

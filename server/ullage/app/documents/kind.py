@@ -12,7 +12,7 @@ from ullage.store.files.places import Places
 from ullage.store.memory.places import DREAMS
 
 DocumentKind: TypeAlias = Literal[
-    "transcript", "instructions", "memory", "inbox", "checkpoint", "config", "preview"
+    "transcript", "instructions", "skill", "memory", "inbox", "checkpoint", "config", "preview"
 ]
 
 ANYWHERE_NAMES: Final = (
@@ -35,6 +35,11 @@ TOP_NAMES: Final = (
 """What OpenClaw loads too, from the top of its workspace; a docs/USER.md is a page of a manual
 (docs/design/assembly.md, "Bootstrap files")."""
 INSTRUCTION_NAMES: Final = (*ANYWHERE_NAMES, *TOP_NAMES)
+SKILL_NAME: Final = "SKILL.md"
+_ANYWHERE: dict[str, DocumentKind] = {
+    **dict.fromkeys(ANYWHERE_NAMES, "instructions"),
+    SKILL_NAME: "skill",
+}
 MEMORY_NAME: Final = "MEMORY.md"
 MEMORY_FOLDER: Final = "memory"
 PREVIEW_NAME: Final = "proposed.md"
@@ -66,8 +71,8 @@ def document_kind(path: Path, places: Places, workspaces: Sequence[Path]) -> Doc
         # Elsewhere there is no memory that its items could come into.
         return "inbox" if path.parent in workspaces else None
     name = find_loaded_name(path.name)
-    if name in ANYWHERE_NAMES:
-        return "instructions"
+    if name in _ANYWHERE:
+        return _ANYWHERE[name]
     is_in_agents = not set(AGENT_FOLDERS).isdisjoint(path.parts)
     memory = _find_memory_folder(path, workspaces) if path.suffix == ".md" else None
     folder = path.parent if memory is None else memory.parent

@@ -12,7 +12,7 @@ from ullage.core.transcript.doctor import MEANINGS, Severity
 
 Level: TypeAlias = Literal["error", "warning", "information", "hint"]
 Subject: TypeAlias = Literal[
-    "transcripts", "instructions", "memory", "checkpoints", "config", "previews"
+    "transcripts", "instructions", "skills", "memory", "checkpoints", "config", "previews"
 ]
 
 
@@ -62,6 +62,13 @@ _OWN: tuple[DiagnosticCode, ...] = (
         " follows it looks in vain. Paths that git ignores, that begin with no folder of the"
         " workspace, or of which the text says that they may be missing are left out",
         "Name the file that is meant, or remove the mention",
+    ),
+    _code(
+        "skill-unused", "skills", "information",
+        "The agent tells its model of the skill in every request, and did not use it in the last 50"
+        " sessions of the workspace, which has ten or more that are newer than the skill",
+        "Keep it from the model, where you call it by its name alone, or remove it; the quick fix"
+        " keeps one of Claude Code",
     ),
     _code(
         "memory-cut", "memory", "warning",

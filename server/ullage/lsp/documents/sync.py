@@ -17,6 +17,7 @@ from ullage.app.documents.kind import (
     MEMORY_NAME,
     PREVIEW_FOLDER,
     PREVIEW_NAME,
+    SKILL_NAME,
     DocumentKind,
 )
 from ullage.lsp.convert import path_of
@@ -27,7 +28,7 @@ from ullage.store.files.text_files import MAX_TEXT_BYTES
 from ullage.store.memory.places import DREAMS
 
 TYPED_PATTERNS = (
-    f"**/{{{','.join((*INSTRUCTION_NAMES, MEMORY_NAME, DREAMS))}}}",
+    f"**/{{{','.join((*INSTRUCTION_NAMES, SKILL_NAME, MEMORY_NAME, DREAMS))}}}",
     f"**/{MEMORY_FOLDER}/**/*.md",
     "**/{.ullage.yaml,openclaw.json,clawdbot.json}",
     "**/.openclaw/config.yaml",

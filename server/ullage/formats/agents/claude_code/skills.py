@@ -38,6 +38,7 @@ _HALF_LIFE_DAYS = 7
 _MIN_WEIGHT = 0.1
 """Of a use that is long past, by which the most used keep their descriptions."""
 _SHOWN_NAME = re.compile(r"[\w:.-]+")
+_USES = (b'"name":"Skill","input":', b"<command-name>/")
 _USE = re.compile(rb'(?:"name":"Skill","input":\{"(?:skill|command)":"|<command-name>)/?([^"<\\]+)')
 _NOT_TOLD = {
     "user-invocable-only": "is for the user alone (skillOverrides)",
@@ -153,7 +154,9 @@ def _find_object(request: SkillRequest, key: str) -> JsonObject:
 
 def _list_uses(line: bytes) -> Iterator[str]:
     """List what its tool was called for, and what the user called by its name."""
-    return (use[1].decode("utf-8", "replace") for use in _USE.finditer(line))
+    # Twice as fast as the expression alone.
+    uses = _USE.finditer(line) if any(mark in line for mark in _USES) else ()
+    return (use[1].decode("utf-8", "replace") for use in uses)
 
 
 SKILLS = SkillLoader(

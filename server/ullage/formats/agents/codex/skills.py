@@ -195,9 +195,10 @@ def _share_names(costs: Sequence[Sequence[int]], n_tokens: int) -> list[int | No
 
 def _list_uses(line: bytes) -> Iterator[str]:
     """List what a user named in a prompt, and what the model's calls read."""
-    is_call = any(kind in line for kind in _CALLS)
-    uses = (_READ if is_call else _NAMED).finditer(line)
-    return (use[1].decode("utf-8", "replace") for use in uses)
+    if b"SKILL.md" in line:
+        is_call = any(kind in line for kind in _CALLS)
+        for use in (_READ if is_call else _NAMED).finditer(line):
+            yield use[1].decode("utf-8", "replace")
 
 
 SKILLS = SkillLoader(
