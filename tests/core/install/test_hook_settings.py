@@ -65,6 +65,19 @@ def test_the_hook_of_another_interpreter_is_replaced_where_it_stands() -> None:
     assert {one.command for one in find_hooks(new, AGENT)} == {COMMAND}
 
 
+def test_the_matcher_of_an_earlier_version_is_renewed_and_a_users_stays() -> None:
+    new = installed("{}")
+    earlier = new.replace("compact|resume|startup|clear", "compact|resume")
+    assert earlier != new
+    assert installed(earlier) == new
+    for matcher in ('"startup"', "null", '["compact|resume"]'):
+        theirs = new.replace('"compact|resume|startup|clear"', matcher)
+        assert installed(theirs) == theirs
+    shared = json.loads(earlier)
+    shared["hooks"]["SessionStart"][0]["hooks"].append({"type": "command", "command": "lint"})
+    assert json.loads(installed(json.dumps(shared))) == shared
+
+
 def test_a_second_hook_at_an_event_goes_and_one_that_is_not_wanted_any_more() -> None:
     groups = [{"hooks": [ours(command=OLDER), {"type": "command", "command": "lint"}, ours()]}]
     text = json.dumps({"hooks": {"PreCompact": groups, "Stop": [{"hooks": [ours()]}]}})

@@ -7,14 +7,14 @@ changed beside it (a matcher, a timeout) stays.
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
 
 import msgspec
 
 from ullage.core.install import json_edit
 from ullage.core.text.json5 import parse_json5
-from ullage.core.text.tree import ListNode, MappingNode, Node, ScalarNode
+from ullage.core.text.tree import ListNode, MappingNode, Node, ScalarNode, ScalarValue
 
 _HOOKS_KEY = "hooks"
 OPTIONS = ("-P", "-m", "ullage")
@@ -33,6 +33,9 @@ class InstalledHook(msgspec.Struct, frozen=True, kw_only=True):
     command_route: json_edit.Route
     whole_route: json_edit.Route
     """Of what goes with it: its group where it is alone in it, else itself."""
+    matcher: ScalarValue
+    matcher_route: json_edit.Route | None
+    """None where the group has no matcher, or others are in it too."""
 
 
 class Hook(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,12 +43,19 @@ class Hook(msgspec.Struct, frozen=True, kw_only=True):
 
     event: str
     matcher: str | None = None
+    earlier_matcher: str | None = None
+    """What we wrote before: it is renewed, where what a user wrote stays."""
     timeout_s: int
 
 
 HOOKS = (
     Hook(event="PreCompact", timeout_s=30),
-    Hook(event="SessionStart", matcher="compact|resume|startup|clear", timeout_s=10),
+    Hook(
+        event="SessionStart",
+        matcher="compact|resume|startup|clear",
+        earlier_matcher="compact|resume",
+        timeout_s=10,
+    ),
     Hook(event="PostToolUse", timeout_s=10),
     Hook(event="UserPromptSubmit", timeout_s=10),
 )
@@ -66,18 +76,22 @@ def find_hooks(text: str, agent: str) -> tuple[InstalledHook, ...]:
 def add_hooks(
     text: str, agent: str, wanted: Sequence[Hook], command: str, before: json_edit.Before | None
 ) -> str:
-    """Give the text with each wanted hook once; one that another interpreter runs is changed.
+    """Give the text with each wanted hook once, run by this interpreter, with today's matcher.
 
     Raises:
         ParseError: the text is not JSON5.
         NotEditable: the hooks are of another shape than the agent's.
     """
-    events = {hook.event for hook in wanted}
-    while extra := _find_extra(find_hooks(text, agent), events):
+    hooks = {hook.event: hook for hook in wanted}
+    while extra := _find_extra(find_hooks(text, agent), hooks.keys()):
         text = json_edit.remove(text, extra.whole_route, before)
     for installed in find_hooks(text, agent):
         if installed.command != command:
             text = json_edit.replace_scalar(text, installed.command_route, command)
+        hook, route = hooks[installed.event], installed.matcher_route
+        is_earlier = hook.earlier_matcher is not None and installed.matcher == hook.earlier_matcher
+        if route is not None and is_earlier:
+            text = json_edit.replace_scalar(text, route, hook.matcher)
     there = {installed.event for installed in find_hooks(text, agent)}
     for hook in wanted:
         if hook.event not in there:
@@ -110,7 +124,7 @@ def _make_group(hook: Hook, command: str) -> json_edit.Json:
     return {**matcher, "hooks": [handler]}
 
 
-def _find_extra(hooks: tuple[InstalledHook, ...], wanted: set[str]) -> InstalledHook | None:
+def _find_extra(hooks: tuple[InstalledHook, ...], wanted: Set[str]) -> InstalledHook | None:
     """Find one of our hooks that is there twice or at an event no longer wanted."""
     seen: set[str] = set()
     for hook in hooks:
@@ -134,6 +148,11 @@ def _find_ours(root: Node, agent: str) -> Iterator[InstalledHook]:
             if at_handlers is None:
                 continue
             group_route = (at_hooks, at_event, at_group)
+            is_alone = len(_items(handlers)) == 1
+            matcher, at_matcher = (
+                json_edit.find_child(group, "matcher"),
+                json_edit.find_last_index(group, "matcher"),
+            )
             for at_handler, handler in enumerate(_items(handlers)):
                 command, at_command = (
                     json_edit.find_child(handler, "command"),
@@ -147,7 +166,11 @@ def _find_ours(root: Node, agent: str) -> Iterator[InstalledHook]:
                         event=member.key,
                         command=command.value,
                         command_route=(*route, at_command),
-                        whole_route=group_route if len(_items(handlers)) == 1 else route,
+                        whole_route=group_route if is_alone else route,
+                        matcher=matcher.value if isinstance(matcher, ScalarNode) else None,
+                        matcher_route=(*group_route, at_matcher)
+                        if is_alone and at_matcher is not None
+                        else None,
                     )
 
 
