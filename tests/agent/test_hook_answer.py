@@ -206,9 +206,9 @@ def test_a_fresh_session_is_offered_the_work_of_the_last_one_and_its_user_is_tol
     output = json.loads(lab.ask(told("SessionStart", source=source), agent))
     note = output.pop("systemMessage")
     text = told_context(json.dumps(output), "SessionStart")
-    assert text.startswith("[Context offer] An earlier session of claude-code")
+    assert text.startswith("[Context offer] An earlier session of Claude Code")
     assert "checkpoint show --text --session 5e55`" in text
-    assert note.endswith("just now (claude-code): Fix the parcel router.")
+    assert note.endswith("just now (Claude Code): Fix the parcel router.")
     assert lab.ask(told("SessionStart", source=source), agent) == ""
 
 

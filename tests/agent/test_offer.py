@@ -25,7 +25,7 @@ async def test_the_work_of_the_last_session_is_offered_once(
     assert (nothing.text, nothing.note, nothing.checkpoint_id) == (None, None, None)
     leave_work(places)
     offered = await session.ask(OFFER.name)
-    assert offered.text.startswith("[Context offer] An earlier session of claude-code")
+    assert offered.text.startswith("[Context offer] An earlier session of Claude Code")
     assert "Fix the parcel router." in offered.note
     assert offered.checkpoint_id == "cp_001"
     again = await service.open()

@@ -61,6 +61,7 @@ class Editor:
         self._shown: asyncio.Queue[str] = asyncio.Queue()
         self.shown: list[str] = []
         """URIs of the documents that it had shown."""
+        self._copied: asyncio.Queue[str] = asyncio.Queue()
         self.selections: list[types.Range | None] = []
         """What it had selected in them."""
         self.progress: list[tuple[object, object]] = []
@@ -71,6 +72,10 @@ class Editor:
         @self.client.feature("ullage/gauge")
         def on_gauge(params) -> None:
             self._gauges.put_nowait(_with_names(params))
+
+        @self.client.feature("ullage/copy")
+        def on_copy(params) -> None:
+            self._copied.put_nowait(params.text)
 
         @self.client.feature("ullage/changed")
         def on_changed(params) -> None:
@@ -153,6 +158,10 @@ class Editor:
     async def showed(self, is_wanted: Callable[[str], bool]) -> str:
         """Wait until the server has a document shown."""
         return await _first(self._shown, is_wanted)
+
+    async def copied(self) -> str:
+        """Wait until the server has something copied."""
+        return await _first(self._copied, lambda _: True)
 
     async def changed(self, what: str) -> None:
         """Wait until the server says that a list is to be asked for anew."""

@@ -17,7 +17,7 @@ const EXECUTE_COMMAND = "workspace/executeCommand";
 export interface Handlers {
   /** Run a command of the server that was not called by this extension: a code action's, say. */
   readonly runServerCommand: (command: string, args: unknown[]) => Promise<unknown>;
-  readonly copyCommand: (text: string) => Promise<void>;
+  readonly copyText: (text: string) => Promise<void>;
   /** Show what the server wants to be shown; return whether it was, else the editor opens it as any other. */
   readonly showDocument: (uri: vscode.Uri) => Promise<boolean>;
   /** Say why no server was found, and offer what helps; the user may have asked for the start or not. */
@@ -251,7 +251,7 @@ export class Client implements vscode.Disposable {
         this.logger.info(`[server] ${line}`);
       },
       onCopy: ({ text }) => {
-        void this.handlers.copyCommand(text);
+        void this.handlers.copyText(text);
       },
       runCommand: this.handlers.runServerCommand,
       showDocument: this.handlers.showDocument,

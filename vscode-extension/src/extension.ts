@@ -11,7 +11,7 @@ import { HealthStatus } from "./views/health";
 import { ServerInstallation } from "./views/installation";
 import { InstallationItem } from "./views/installationItem";
 import { KeptPreviews } from "./views/keptPreviews";
-import { copyCommand } from "./views/outcome";
+import { copyText } from "./views/outcome";
 import { PlotPanel } from "./views/plot";
 import { CompactionPreview } from "./views/preview";
 import { runServerCommand } from "./views/serverCommands";
@@ -45,7 +45,7 @@ export function activate(context: vscode.ExtensionContext): void {
   };
   const client: Client = new Client(logger, own, {
     runServerCommand: (command, args) => run(() => runServerCommand({ client, preview, shown }, command, args)),
-    copyCommand: (text) => run(() => copyCommand(text)),
+    copyText: (text) => run(() => copyText(text)),
     showDocument: async (uri) => uri.scheme === "file" && preview.showFile(uri.fsPath),
     offerServer: (error, isAskedFor) => run(() => installation.offer(error, isAskedFor)),
   });

@@ -17,7 +17,7 @@ SHOWING = types.ClientCapabilities(
         show_document=types.ShowDocumentClientCapabilities(support=True)
     ),
 )
-OFFER = "Ullage has earlier work, just now (claude-code): Fix the parcel router."
+OFFER = "You can go on with earlier work, just now (Claude Code): Fix the parcel router."
 
 
 def leave_work(place: Place) -> None:
@@ -32,8 +32,12 @@ async def test_work_is_offered_once_and_shown_by_the_button(editor, place: Place
     editor.answer = "Resume"
     await editor.start(place.cwd, options={"showsOutcomes": True}, capabilities=SHOWING)
     await editor.showed(lambda uri: "Resume.md" in uri)
+    assert "Fix the parcel router." in await editor.copied()
+    await editor.said(lambda message: message.startswith("cp_001 is copied: paste it"))
     assert editor.questions == [OFFER]
     await offer_last_work(editor.server)
+    # By then a second question would be there.
+    await editor.request("ullage/sessions")
     assert editor.questions == [OFFER]
 
 

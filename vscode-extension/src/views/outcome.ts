@@ -46,11 +46,12 @@ async function offerUndo(client: Client, { message, session, canUndo, review, ur
       ? vscode.commands.executeCommand("ullage.showPlot", session?.path)
       : vscode.commands.executeCommand("vscode.open", vscode.Uri.parse(uri, true)));
   } else if (choice === copy && resume !== null) {
-    await copyCommand(resume);
+    await copyText(resume);
   }
 }
 
-export async function copyCommand(command: string): Promise<void> {
-  await vscode.env.clipboard.writeText(command);
-  showQuietly(vscode.l10n.t("In the clipboard: {0}", command));
+/** Copy a command, or the text of a checkpoint: of that the first line says enough. */
+export async function copyText(text: string): Promise<void> {
+  await vscode.env.clipboard.writeText(text);
+  showQuietly(vscode.l10n.t("In the clipboard: {0}", text.split("\n", 1)[0] ?? ""));
 }

@@ -47,7 +47,8 @@ def offer_work(
     secrets = secrets_in((places.cwd,), places)
     is_given = own is not None or mode == "always"
     text = restore_text(checkpoint, config.checkpoint, secrets, max_chars=max_chars)
-    return write_offer(clean(checkpoint, secrets), now_s, text if is_given else "")
+    agent = name_agent(checkpoint)
+    return write_offer(clean(checkpoint, secrets), agent, now_s, text if is_given else "")
 
 
 def find_work(session_key: str, places: Places, now_s: float) -> Checkpoint | None:
@@ -66,6 +67,15 @@ def find_work(session_key: str, places: Places, now_s: float) -> Checkpoint | No
             is_open = has_open_work(checkpoint) and _is_recent(checkpoint, now_s)
             return checkpoint if is_open else None
     return None
+
+
+def name_agent(checkpoint: Checkpoint) -> str:
+    """Give the agent of a checkpoint's session as users know it."""
+    # A hook that has nothing to offer must not pay for all agents.
+    from ullage.formats.registry import AGENTS
+
+    named = checkpoint.meta.session_key.partition(":")[0]
+    return next((info.name for info in AGENTS if info.agent == named), named)
 
 
 def _is_recent(checkpoint: Checkpoint, now_s: float) -> bool:

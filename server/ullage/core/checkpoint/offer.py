@@ -49,13 +49,13 @@ def age_of(checkpoint: Checkpoint, now_s: float) -> float | None:
         return None
 
 
-def write_offer(checkpoint: Checkpoint, now_s: float, restored: str = "") -> Offer:
+def write_offer(checkpoint: Checkpoint, agent: str, now_s: float, restored: str = "") -> Offer:
     """Write the offer of a checkpoint without secrets; `restored` is its text where that is given.
 
     Which tools the agent has, it knows itself: both ways to the checkpoint are named.
     """
     meta, working = checkpoint.meta, checkpoint.working
-    agent, _, session_id = meta.session_key.partition(":")
+    session_id = meta.session_key.partition(":")[2]
     head = f"{OFFER_OPENING}An earlier session of {agent} left work in this folder,"
     head += f" {_write_age(checkpoint, now_s)}."
     step = _quote(working.next_action or next(iter(checkpoint.open_items), ""), _NEXT_CHARS)
@@ -73,14 +73,13 @@ def write_offer(checkpoint: Checkpoint, now_s: float, restored: str = "") -> Off
     verb = "was given" if restored else "may ask about"
     return Offer(
         text=text,
-        note=f"Ullage: the agent {verb} {describe_work(checkpoint, now_s)}",
+        note=f"Ullage: the agent {verb} {describe_work(checkpoint, agent, now_s)}",
         checkpoint_id=meta.checkpoint_id,
     )
 
 
-def describe_work(checkpoint: Checkpoint, now_s: float) -> str:
+def describe_work(checkpoint: Checkpoint, agent: str, now_s: float) -> str:
     """Tell a user on one line what was left, when and by which agent."""
-    agent = checkpoint.meta.session_key.partition(":")[0]
     return f"earlier work, {_write_age(checkpoint, now_s)} ({agent}): {_topic(checkpoint)}"
 
 

@@ -12,7 +12,7 @@ from lsprotocol.types import MessageType, ShowDocumentParams
 from msgspec.structs import replace
 from pygls.exceptions import JsonRpcException
 
-from ullage.app.checkpoint.offer import find_work
+from ullage.app.checkpoint.offer import find_work, name_agent
 from ullage.app.sessions.find import find_running_ids
 from ullage.app.sessions.secrets import secrets_in
 from ullage.core.checkpoint.checkpoint import Checkpoint, clean
@@ -20,7 +20,7 @@ from ullage.core.checkpoint.offer import describe_work
 from ullage.errors import UllageError
 from ullage.lsp.commands.checkpoint import run_restore
 from ullage.lsp.messages import choose, say
-from ullage.lsp.protocol import RestoreArgument
+from ullage.lsp.protocol import COPY_NOTIFICATION, CopyParams, RestoreArgument
 from ullage.lsp.state import UllageServer
 from ullage.store.checkpoint.left_work import mark_offered
 from ullage.store.files.places import folder_name
@@ -48,14 +48,15 @@ def _take_offer(ls: UllageServer, folder: Path) -> Checkpoint | None:
     meta = checkpoint.meta
     if meta.session_key.partition(":")[2] in find_running_ids(places):
         return None
-    if not mark_offered(editor, f"{meta.session_key} {meta.checkpoint_id}", places):
+    # By session: on two branches in turn each is told of once.
+    if not mark_offered(f"{editor}:{meta.session_key}", meta.checkpoint_id, places):
         return None
     return clean(checkpoint, secrets_in((folder,), places))
 
 
 async def _offer(ls: UllageServer, checkpoint: Checkpoint) -> None:
-    message = f"Ullage has {describe_work(checkpoint, time.time())}"
-    if not (ls.sessions.can_ask and ls.shows_documents):
+    message = f"You can go on with {describe_work(checkpoint, name_agent(checkpoint), time.time())}"
+    if not (ls.sessions.can_ask and ls.can_show_text):
         say(ls, message, MessageType.Info)
         return
     try:
@@ -64,14 +65,28 @@ async def _offer(ls: UllageServer, checkpoint: Checkpoint) -> None:
         say(ls, message, MessageType.Info)
         return
     if answer == RESUME:
-        meta = checkpoint.meta
-        argument = RestoreArgument(session=meta.session_file, checkpoint=meta.checkpoint_id)
         try:
-            outcome = await run_restore(ls, argument)
+            await _resume(ls, checkpoint)
         except UllageError as error:
             say(ls, str(error))
-            return
-        if outcome.uri is not None and ls.editor.shows_outcomes:
+
+
+async def _resume(ls: UllageServer, checkpoint: Checkpoint) -> None:
+    """Show the text that a session is to begin with, and copy it where the client can do that.
+
+    Raises:
+        UllageError: the session or its checkpoint is gone meanwhile.
+    """
+    meta = checkpoint.meta
+    argument = RestoreArgument(session=meta.session_file, checkpoint=meta.checkpoint_id)
+    outcome = await run_restore(ls, argument)
+    message = outcome.message
+    if ls.editor.shows_outcomes and outcome.text is not None and outcome.uri is not None:
+        ls.protocol.notify(COPY_NOTIFICATION, CopyParams(text=outcome.text))
+        # A toast without buttons shows so much of it.
+        message = f"{meta.checkpoint_id} is copied: paste it as a session's first message."
+        if ls.shows_documents:
             await ls.window_show_document_async(
                 ShowDocumentParams(uri=outcome.uri, take_focus=True)
             )
+    say(ls, message, MessageType.Info)
