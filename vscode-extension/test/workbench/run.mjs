@@ -11,6 +11,7 @@ import * as files from "./flows/files.mjs";
 import * as install from "./flows/install.mjs";
 import * as memory from "./flows/memory.mjs";
 import * as nothing from "./flows/nothing.mjs";
+import * as offer from "./flows/offer.mjs";
 import * as parts from "./flows/parts.mjs";
 import * as preview from "./flows/preview.mjs";
 import * as prune from "./flows/prune.mjs";
@@ -29,6 +30,8 @@ const WINDOWS = [
   // What another flow leaves behind in the workspace would be changed from outside.
   { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [memory] },
   { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [review] },
+  // Its window is loaded anew, on another branch too.
+  { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [offer] },
   // The only agent is another one.
   { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [parts] },
   { options: { isRestricted: true }, settings: { "ullage.interpreter": PYTHON }, flows: [restricted] },
