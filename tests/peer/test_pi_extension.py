@@ -139,10 +139,13 @@ def test_a_compaction_has_our_summary_and_the_next_request_our_checkpoint(
         assert pi.notices == []
 
 
-def test_a_fresh_session_is_offered_the_work_of_the_last_one(
+def test_a_fresh_session_is_offered_the_work_of_the_last_one_on_its_branch_alone(
     tmp_path: Path, model: LoopbackModel, version: str
 ) -> None:
     question = Answer("The parcels are stored. Shall I remove the old table as well?")
+    git_head = tmp_path / "project" / ".git" / "HEAD"
+    git_head.parent.mkdir(parents=True)
+    git_head.write_text("ref: refs/heads/main\n")
     with Pi(tmp_path, model, version=version, command=SERVICE) as pi:
         pi.wait_for_service()
         model.answers = [question]
@@ -152,8 +155,17 @@ def test_a_fresh_session_is_offered_the_work_of_the_last_one(
         places = Places(cwd=pi.project, home=tmp_path, env={}, state_folder=pi.state)
         loaded = load(session, Config(), places)
         write_checkpoint(loaded, CheckpointSettings(), places, trigger="manual")
+    git_head.write_text("ref: refs/heads/side\n")
     with Pi(tmp_path, model, version=version, command=SERVICE) as pi:
         pi.wait_for_service()
+        pi.ask("Hello.")
+        assert "[Context offer] " not in str(texts(model.requests[-1]))
+    assert not list(pi.state.rglob("offered"))
+    git_head.write_text("ref: refs/heads/main\n")
+    with Pi(tmp_path, model, version=version, command=SERVICE) as pi:
+        pi.wait_for_service()
+        if not pi.notices:
+            pi.wait_for("extension_ui_request", lambda event: event["method"] == "notify")
         pi.ask("Hello.")
         sent = texts(model.requests[-1])
         (offer,) = (text for text in sent if text.startswith("[Context offer] "))
