@@ -18,7 +18,12 @@ from ullage.app.documents.instruction_loading import (
 from ullage.app.documents.instructions import find_cut
 from ullage.app.gauge.inspect import Inspection, inspect
 from ullage.app.sessions.load import Loaded
-from ullage.core.assembly.advice import advise_on_files, advise_on_tools, count_tools
+from ullage.core.assembly.advice import (
+    advise_on_base,
+    advise_on_files,
+    advise_on_tools,
+    count_tools,
+)
 from ullage.core.assembly.parts import (
     IN_TRANSCRIPT,
     INSTRUCTIONS,
@@ -39,13 +44,14 @@ def inspect_session(loaded: Loaded, n_largest: int, config: Config) -> Inspectio
     """Inspect a session, the parts of its next request among the rest."""
     texts, items, count = list_sent_texts(loaded, config), loaded.context.items, loaded.count
     gauge = loaded.status.gauge
-    tools = count_tools(texts, items, count)
+    window = gauge.window.n_tokens
+    parts = count_parts(texts, items, gauge, count)
     advice = (
+        *advise_on_base(parts, window),
         *advise_on_files(texts, count),
-        *advise_on_tools(tools, gauge.window.n_tokens),
+        *advise_on_tools(count_tools(texts, items, count), window),
         *advise_on_skills(loaded),
     )
-    parts = count_parts(texts, items, gauge, count)
     return inspect(loaded, n_largest, parts, advice)
 
 

@@ -6,7 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from ullage.core.assembly.parts import SentText
+from ullage.core.assembly.parts import (
+    SYSTEM_PROMPT,
+    SYSTEM_PROMPT_AND_TOOLS,
+    TOOLS,
+    Part,
+    SentText,
+)
 from ullage.core.change.tool_outputs import count_result_tokens
 from ullage.core.documents.duplicates import Duplicate, find_duplicates, read_statements
 from ullage.core.gauge.breakdown import MIN_GAIN_TOKENS, Advice
@@ -15,6 +21,8 @@ from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import ToolCall, ToolResult
 from ullage.core.transcript.tokens import Count
 
+LARGE_BASE_RATIO = 0.2
+"""A system prompt and tools above this share of the window are worth a look (chosen)."""
 LARGE_RESULTS_RATIO = 0.05
 """Of the window; results of one tool that take less are what the work needed (chosen)."""
 MIN_CALLS = 10
@@ -84,6 +92,19 @@ def _shorten(path: str, other: str) -> str:
     pairs = zip(names, others, strict=False)
     n_shared = next((at for at, (name, same) in enumerate(pairs) if name != same), len(others))
     return "/".join(names[max(min(n_shared, len(names) - 1), len(names) - 3) :])
+
+
+def advise_on_base(parts: Iterable[Part], window_tokens: int) -> Iterator[Advice]:
+    """Tell of a system prompt and tools that take much of the window, without what is named."""
+    base = [part for part in parts if part.name in (SYSTEM_PROMPT, TOOLS, SYSTEM_PROMPT_AND_TOOLS)]
+    n_tokens = sum(part.n_tokens for part in base)
+    if n_tokens >= LARGE_BASE_RATIO * window_tokens:
+        ratio = n_tokens / window_tokens
+        yield Advice(
+            text=f"The system prompt and the tools' descriptions take {ratio:.0%} of the window:"
+            " turn off MCP servers and skills that this work does not need",
+            n_tokens=n_tokens,
+        )
 
 
 def count_tools(

@@ -19,6 +19,7 @@ SYSTEM_PROMPT = "system prompt"
 INSTRUCTIONS = "instructions"
 MEMORY = "memory"
 TOOLS = "tools"
+SYSTEM_PROMPT_AND_TOOLS = f"{SYSTEM_PROMPT} and {TOOLS}"
 OTHER = "other"
 
 Place: TypeAlias = Literal["every request", "first message", "later message"]

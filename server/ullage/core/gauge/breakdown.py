@@ -22,8 +22,6 @@ from ullage.core.transcript.tokens import IMAGE_TOKENS, Count, count_block, coun
 UNSEEN = "not in the transcript"
 """What the agent sends beside the transcript: its system prompt and the tools' descriptions."""
 LABEL_CHARS = 44
-LARGE_UNSEEN_RATIO = 0.2
-"""A system prompt and tools above this share of the window are worth a look (chosen)."""
 LARGE_RESULT_TOKENS = 8_000
 OLD_AFTER_USER_TURNS = 2
 """Tool results of the last two user turns are in use, as for a prune."""
@@ -185,24 +183,12 @@ def advise(items: Sequence[ContextItem], breakdown: Breakdown) -> tuple[Advice, 
     """List what would free most, largest first."""
     tokens = {entry.entry_id: entry.n_tokens for entry in breakdown.entries}
     offers = (
-        _unseen(breakdown),
         _old_results(items, tokens),
         _repeated_reads(items, tokens),
         _images(items),
     )
     worth = [tip for tip in offers if tip is not None and tip.n_tokens >= MIN_GAIN_TOKENS]
     return tuple(sorted(worth, key=lambda tip: tip.n_tokens, reverse=True)[:MAX_ADVICE])
-
-
-def _unseen(breakdown: Breakdown) -> Advice | None:
-    share = next((s for s in breakdown.shares if s.category == UNSEEN), None)
-    if share is None or share.ratio < LARGE_UNSEEN_RATIO:
-        return None
-    return Advice(
-        text=f"The system prompt and the tools' descriptions take {share.ratio:.0%} of the window:"
-        " turn off MCP servers and skills that this work does not need",
-        n_tokens=share.n_tokens,
-    )
 
 
 def _old_results(items: Sequence[ContextItem], tokens: dict[str, int]) -> Advice | None:
