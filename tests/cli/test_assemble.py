@@ -30,7 +30,7 @@ def test_a_subagent_gets_its_task_and_no_identity(place) -> None:
     told = json.loads(place.run("context", "assemble", "--subagent", "Count.", "--json").stdout)
     assert "You were created to handle: Count." in told["system"]
     assert "Be warm" not in told["system"]
-    assert "a subagent is not given it" in place.run("context", "assemble", "--minimal").stdout
+    assert "minimal mode leaves it out" in place.run("context", "assemble", "--minimal").stdout
 
 
 def test_a_secret_is_not_shown(place) -> None:

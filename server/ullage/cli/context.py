@@ -77,16 +77,21 @@ def assemble(
     from ullage.app.assembly import assemble as use_case
     from ullage.app.assembly.assembled_text import assembled_text
     from ullage.app.assembly.source import open_source
+    from ullage.core.assembly.event import EventMessage
     from ullage.core.assembly.prompt_parameters import SubagentParameters
 
     if minimal and subagent is not None:
         raise click.UsageError("--subagent is minimal already: give one of the two")
+    if subagent is not None and not subagent.strip():
+        raise click.UsageError("--subagent needs the task that it is to do")
     places = current_places()
     config = options.current_config(window, places)
-    source, secrets = open_source(session, config, places)
+    # A subagent begins with its task and nothing else.
+    source, secrets = open_source(session, config, places, begins_anew=subagent is not None)
     wish = use_case.AssemblyWish(
         mode="minimal" if minimal else "full" if subagent is None else "subagent",
         subagent=SubagentParameters(task=subagent),
+        event=None if subagent is None else EventMessage(text=subagent),
     )
     assembled = use_case.mask_assembled(use_case.assemble(wish, source), secrets)
     answer(assembled_text(assembled), assembled, as_json)

@@ -91,4 +91,4 @@ def test_a_subagent_is_given_the_rules_alone() -> None:
     )
     built = build(*files, is_minimal=True)
     assert [file.trimmed.content for file in built] == ["a", "", ""]
-    assert [file.cut for file in built[1:]] == ["a subagent is not given it"] * 2
+    assert [file.cut for file in built[1:]] == ["minimal mode leaves it out"] * 2

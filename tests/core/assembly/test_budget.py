@@ -31,7 +31,8 @@ def test_the_reference_keeps_8000_for_the_answer_and_2000_for_tools() -> None:
 
 def test_what_does_not_fit_is_told() -> None:
     assert build_token_budget(200_000, **NOTHING | {"history": 190_001}).over == 1
-    assert build_token_budget(4_096, **NOTHING | {"event": 5}).over == 5
+    small = build_token_budget(8_000, **NOTHING | {"event": 5_501})
+    assert (small.reserve_response, small.reserve_tools, small.over) == (2_000, 500, 1)
 
 
 @given(st.integers(0, 300_000), st.tuples(*[st.integers(0, 100_000)] * len(PARTS)))

@@ -80,6 +80,8 @@ class AssembledRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     mode: AssemblyMode
     workspace: str
+    session: str
+    """Whose history it has; empty where it has none."""
     system: str
     sections: tuple[AssembledSection, ...]
     files: tuple[AssembledFile, ...]
@@ -127,6 +129,7 @@ def assemble(wish: AssemblyWish, source: AssemblySource) -> AssembledRequest:
     return AssembledRequest(
         mode=wish.mode,
         workspace=str(source.workspace),
+        session=source.session,
         system=join_sections(prompt),
         sections=sections,
         files=measured,

@@ -11,9 +11,9 @@ NAME_CHARS = 48
 
 def assembled_text(assembled: AssembledRequest) -> str:
     """Write sections, files and skills with their sources, then the budget and the warnings."""
-    workspace = _shorten(assembled.workspace, NAME_CHARS)
+    title = f"Request ({assembled.mode}) as `ullage agent` gives it to a runtime"
     blocks = (
-        (f"Request ({assembled.mode}) of {workspace}", _list_sections(assembled)),
+        (title, _list_sections(assembled)),
         ("Files of the workspace", _list_files(assembled)),
         ("Skills that the prompt names", _list_skills(assembled)),
         (f"Budget of {assembled.budget.context_window:,} tokens", _list_budget(assembled)),
@@ -29,6 +29,9 @@ def _write_block(title: str, rows: Iterable[str]) -> str:
 
 
 def _list_sections(assembled: AssembledRequest) -> Iterator[str]:
+    yield f"Folder:   {_shorten(assembled.workspace, 70)}"
+    yield f"Session:  {_shorten(assembled.session, 70) or 'none, a new one'}"
+    yield "Agents such as Claude Code build their own: `ullage context inspect` shows these"
     yield f"{'':<{NAME_CHARS}}{'characters':>14}{'tokens':>12}"
     for section in assembled.sections:
         yield _row(section.name, section.n_tokens, len(section.text))

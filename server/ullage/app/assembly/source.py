@@ -12,6 +12,7 @@ from ullage.app.sessions.find import find_session
 from ullage.app.sessions.load import counts_for, load, read
 from ullage.app.sessions.open import open_session
 from ullage.app.sessions.secrets import secrets_in
+from ullage.app.sessions.title import name_of
 from ullage.core.config.settings import DEFAULT_WINDOW_TOKENS, Config
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import JsonObject
@@ -35,6 +36,8 @@ class AssemblySource(msgspec.Struct, frozen=True, kw_only=True):
     """With the encoding of the session's model."""
     window_tokens: int
     model: str | None = None
+    session: str = ""
+    """Its name, for people; empty where there is none yet."""
     context: Context | None = None
     """None where there is no session yet."""
     list_messages: Callable[[Context], Sequence[JsonObject]] = _list_natives
@@ -42,17 +45,17 @@ class AssemblySource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def open_source(
-    named: str | None, config: Config, places: Places
+    named: str | None, config: Config, places: Places, *, begins_anew: bool = False
 ) -> tuple[AssemblySource, tuple[str, ...]]:
     """Give what a session's request is assembled from, and the secrets that nobody is shown.
 
-    Where none is named and the working folder has none, that of a new session.
+    Where none is named and the working folder has none, or `begins_anew`, that of a new session.
 
     Raises:
         SessionNotFound: the one that is named is not there.
     """
     try:
-        session = find_session(named, places)
+        session = None if begins_anew and named is None else find_session(named, places)
     except SessionNotFound:
         if named is not None:
             raise
@@ -76,6 +79,7 @@ def open_source(
         count=loaded.count,
         window_tokens=loaded.status.gauge.window.n_tokens,
         model=loaded.context.model,
+        session=name_of(session, loaded.known_secrets),
         context=loaded.context,
         list_messages=session.agent.messages,
     )

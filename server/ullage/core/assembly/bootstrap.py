@@ -97,7 +97,7 @@ def is_for_subagents(path: str) -> bool:
 
 def _tell_refusal(file: WorkspaceFile, *, is_minimal: bool, is_primary: bool) -> str:
     if is_minimal and not is_for_subagents(file.path):
-        return "a subagent is not given it"
+        return "minimal mode leaves it out"
     if file.kind == "memory" and not is_primary:
         return "only the primary session is given it"
     return ""

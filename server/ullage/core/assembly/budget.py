@@ -8,6 +8,9 @@ import msgspec
 RESERVE_RESPONSE_TOKENS = 8_000
 RESERVE_TOOLS_TOKENS = 2_000
 """docs/design/assembly.md, "Token budget"."""
+_MAX_RESPONSE_SHARE = 4
+_MAX_TOOLS_SHARE = 16
+"""A quarter and a sixteenth of a window are kept at most (chosen: from 32,000 tokens on, all)."""
 
 
 class TokenBudget(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -19,7 +22,7 @@ class TokenBudget(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     reserve_tools: int
     """Kept free for calls of tools."""
     available: int
-    """For all parts together; 0 in a window that holds no more than what is kept free."""
+    """For all parts together."""
     system_prompt: int
     """Runtime, hints and extra text."""
     bootstrap: int
@@ -48,12 +51,14 @@ def build_token_budget(
     event: int,
 ) -> TokenBudget:
     """Add up the tokens of the parts, and say how much of the window is theirs."""
-    available = max(0, window_tokens - RESERVE_RESPONSE_TOKENS - RESERVE_TOOLS_TOKENS)
+    reserve_response = min(RESERVE_RESPONSE_TOKENS, window_tokens // _MAX_RESPONSE_SHARE)
+    reserve_tools = min(RESERVE_TOOLS_TOKENS, window_tokens // _MAX_TOOLS_SHARE)
+    available = window_tokens - reserve_response - reserve_tools
     used = sum((system_prompt, bootstrap, skills, tools, memory, history, event))
     return TokenBudget(
         context_window=window_tokens,
-        reserve_response=RESERVE_RESPONSE_TOKENS,
-        reserve_tools=RESERVE_TOOLS_TOKENS,
+        reserve_response=reserve_response,
+        reserve_tools=reserve_tools,
         available=available,
         system_prompt=system_prompt,
         bootstrap=bootstrap,
