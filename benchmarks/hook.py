@@ -32,8 +32,16 @@ EVENTS: dict[str, dict[str, object]] = {
     "PreCompact": {"hook_event_name": "PreCompact", "trigger": "auto"},
     "SessionStart compact": {"hook_event_name": "SessionStart", "source": "compact"},
     "SessionStart resume": {"hook_event_name": "SessionStart", "source": "resume"},
-    "SessionStart startup": {"hook_event_name": "SessionStart", "source": "startup"},
+    "SessionStart startup": {
+        "hook_event_name": "SessionStart",
+        "source": "startup",
+        "session_id": "new",
+        "cwd": "/",
+    },
+    "SessionStart startup, offered": {"hook_event_name": "SessionStart", "source": "startup"},
 }
+OFFERED = "SessionStart startup, offered"
+"""Each time to another session, which the work of the first one is offered to."""
 
 
 def main() -> None:
@@ -44,20 +52,21 @@ def main() -> None:
         env = {**os.environ, "HOME": name, "XDG_STATE_HOME": str(folder / "state")}
         base = {"session_id": SESSION_ID, "transcript_path": str(path), "cwd": name}
         python = [sys.executable, "-P"]
-        commands: dict[str, tuple[list[str], bytes]] = {
-            "`python -c pass`": ([*python, "-c", "pass"], b""),
+        commands: dict[str, tuple[list[str], dict[str, object]]] = {
+            "`python -c pass`": ([*python, "-c", "pass"], {}),
             "`context status`": (
                 [*python, "-m", "ullage", "context", "status", "--session", str(path)],
-                b"",
+                {},
             ),
         }
         hook = [*python, "-m", "ullage", "hook", "claude-code"]
         for event, fields in EVENTS.items():
-            commands[event] = hook, json.dumps(base | fields).encode()
+            commands[event] = hook, base | fields
         costs: dict[str, list[Cost]] = {name: [] for name in commands}
-        for _ in range(N_ROUNDS):
-            for event, (command, stdin) in commands.items():
-                costs[event].append(run(command, stdin, env))
+        for n in range(N_ROUNDS):
+            for event, (command, fields) in commands.items():
+                own = {"session_id": f"new-{n}"} if event == OFFERED else {}
+                costs[event].append(run(command, json.dumps(fields | own).encode(), env))
     bare, status = (statistics.median(c.cpu_s for c in found) for found in list(costs.values())[:2])
     print("| event | CPU ms, median | least | times `python -c pass` | times `context status` |")
     print("|---|---|---|---|---|")

@@ -1,6 +1,5 @@
 """Offer a fresh session the work of the last one in the same repository, on the same branch."""
 
-from ullage.app.checkpoint.resume import restore_text
 from ullage.app.sessions.secrets import secrets_in
 from ullage.core.checkpoint.checkpoint import Checkpoint, clean
 from ullage.core.checkpoint.offer import (
@@ -44,6 +43,9 @@ def offer_work(
         return None
     if not is_read_only and not mark_offered(session_key, session_id, places):
         return None
+    # A hook that has nothing to offer must not pay for it: a third of its time.
+    from ullage.app.checkpoint.resume import restore_text
+
     secrets = secrets_in((places.cwd,), places)
     is_given = own is not None or mode == "always"
     text = restore_text(checkpoint, config.checkpoint, secrets, max_chars=max_chars)
@@ -71,7 +73,7 @@ def find_work(session_key: str, places: Places, now_s: float) -> Checkpoint | No
 
 def name_agent(checkpoint: Checkpoint) -> str:
     """Give the agent of a checkpoint's session as users know it."""
-    # A hook that has nothing to offer must not pay for all agents.
+    # Nor for all agents.
     from ullage.formats.registry import AGENTS
 
     named = checkpoint.meta.session_key.partition(":")[0]
