@@ -115,6 +115,29 @@ def test_a_fresh_session_is_offered_the_work_of_this_branch_alone(hooked: Hooked
     assert f"checkpoint show --text --session {hooked.session_id}`" in offer
 
 
+def test_a_cleared_session_of_claude_code_is_offered_what_was_cleared(hooked: Hooked) -> None:
+    lab = hooked.lab
+    if lab.agent != "claude":
+        return
+    lab.model.answers = [Answer("The login works.\n\nNext: remove the old key.")]
+    lab.ask("Go on.", resume=hooked.session_id)
+    ullage(lab, "checkpoint", "write", "--session", hooked.session_id)
+    prompts = [{"role": "user", "content": text} for text in ("/clear", "Hello.")]
+    options = "-p --verbose --input-format stream-json --output-format stream-json --resume"
+    subprocess.run(
+        ["node", str(PROGRAMS["claude"]), *options.split(), hooked.session_id],
+        env=lab.environment(),
+        cwd=lab.home / "project",
+        input="".join(f"{json.dumps({'type': 'user', 'message': said})}\n" for said in prompts),
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
+        timeout=WAIT_S,
+    )
+    (offer,) = (text for text in texts(lab.model.requests[-1]) if "[Context offer] " in text)
+    assert f"checkpoint show --text --session {hooked.session_id}`" in offer
+
+
 def test_install_and_uninstall_leave_every_settings_file_as_it_was(hooked: Hooked) -> None:
     assert settings(hooked.lab) != hooked.settings_before
     ullage(hooked.lab, "uninstall", NAMES[hooked.lab.agent], "--yes")
