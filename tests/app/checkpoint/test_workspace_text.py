@@ -148,3 +148,28 @@ def test_no_secret_is_given_back(workspace: Path) -> None:
     assert "port = 1" in text
     assert sample.secret not in text
     assert "swordfish-9" not in text
+
+
+def test_the_rules_of_the_repository_reach_its_folders(workspace: Path) -> None:
+    (workspace / ".git").mkdir()
+    (workspace / "server").mkdir()
+    assert "Never push." in add(workspace / "server")
+    (workspace / "server/AGENTS.md").write_text("## **Red Lines** !\n- Never pull.\n", "utf-8")
+    nearer = add(workspace / "server")
+    assert "Never pull." in nearer
+    assert "Never push." not in nearer
+
+
+@pytest.mark.parametrize(
+    ("rules", "name"),
+    [(".gitignore", "server/secret.txt"), ("server/.gitignore", "server/secret.txt"),
+     (".git/info/exclude", "server/secret.txt")],
+)  # fmt: skip
+def test_what_git_keeps_out_anywhere_is_not_shown(workspace: Path, rules: str, name: str) -> None:
+    (workspace / ".git/info").mkdir(parents=True)
+    edit(workspace, name, "the answer\n")
+    edit(workspace, "server/seen.txt", "the question\n")
+    (workspace / rules).write_text("secret.txt\n", "utf-8")
+    for folder, below in ((workspace, "server/"), (workspace / "server", "")):
+        told = add(folder, f"{below}secret.txt", f"{below}seen.txt")
+        assert ("the question" in told, "the answer" in told) == (True, False)

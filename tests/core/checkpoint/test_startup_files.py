@@ -52,6 +52,7 @@ def read(path: str, tool: str = "read") -> ContextItem:
 
 
 FILES = ("SOUL.md", "memory/2026-11-24.md")
+CWD = "/work/shop"
 
 
 def compacted(*since: ContextItem) -> Context:
@@ -71,6 +72,7 @@ def compacted(*since: ContextItem) -> Context:
         ([user("Go on."), assistant("Done.")], FILES),
         ([read("SOUL.md"), tool_result("x"), assistant("Done.")], FILES[1:]),
         ([read("/work/shop/SOUL.md"), tool_result("x"), assistant("Done.")], FILES[1:]),
+        ([read("/work/shop/src/../SOUL.md"), tool_result("x"), assistant("Done.")], FILES[1:]),
         ([read("/work/else/SOUL.md"), tool_result("x"), assistant("Done.")], FILES),
         ([read("./memory/2026-11-24.md", "bash"), tool_result("x"), assistant("Done.")], FILES[:1]),
     ],
@@ -78,11 +80,16 @@ def compacted(*since: ContextItem) -> Context:
 def test_what_was_read_before_the_compaction_is_unread(
     since: list[ContextItem], unread: tuple[str, ...] | None
 ) -> None:
-    assert find_unread_files(compacted(*since), FILES) == unread
+    assert find_unread_files(compacted(*since), FILES, CWD) == unread
+
+
+def test_on_windows_capitals_say_nothing() -> None:
+    context = compacted(read("c:\\Work\\SOUL.md"), tool_result("x"), assistant("Done."))
+    assert find_unread_files(context, FILES, "C:\\work\\") == FILES[1:]
 
 
 def test_a_prune_makes_nothing_unread() -> None:
     context = compacted(*map(read, FILES), tool_result("x"), assistant("Done."))
     pruned = tuple(replace(item, is_after_boundary=False) for item in context.items)
     answered = (*pruned[:-1], context.items[-1])
-    assert find_unread_files(replace(context, items=answered), FILES) == ()
+    assert find_unread_files(replace(context, items=answered), FILES, CWD) == ()

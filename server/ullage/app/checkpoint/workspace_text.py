@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
 
+from ullage.app.gauge.startup_files import read_agents_file
 from ullage.core.checkpoint.startup_rules import AGENTS_NAME, find_startup_rules, put_in_day
 from ullage.core.checkpoint.workspace_text import (
     RULES_BYTES,
@@ -19,9 +19,7 @@ from ullage.core.text.quoting import quote_as_data
 from ullage.core.transcript.context import RESTORE_OPENING
 from ullage.store.files.local_time import local_now
 from ullage.store.files.text_files import read_text_file, read_text_inside
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+from ullage.store.files.work_tree import list_folders_up
 
 MAX_FILES = 3
 MAX_FILE_BYTES = 64 * 1024
@@ -45,7 +43,8 @@ def add_workspace(
 
 def _quote_rules(workspace: Path, known_secrets: tuple[str, ...]) -> Iterator[Quotation]:
     today = local_now().date()
-    for part in find_startup_rules(read_text_inside(workspace, AGENTS_NAME) or ""):
+    _, agents_md = read_agents_file(workspace)
+    for part in find_startup_rules(agents_md):
         asks = "read now what it asks to read" if part.kind == "startup" else "it holds on"
         yield Quotation(
             heading=f"From {AGENTS_NAME} of this workspace, quoted; {asks}:",
@@ -56,13 +55,11 @@ def _quote_rules(workspace: Path, known_secrets: tuple[str, ...]) -> Iterator[Qu
 def _quote_files(
     edited: Sequence[str], workspace: Path, known_secrets: tuple[str, ...]
 ) -> Iterator[Quotation]:
-    spec: GitIgnoreSpec | None = None
     for name in dict.fromkeys(_relative(path, workspace) for path in reversed(edited)):
         # Names that begin with a dot hold settings and keys: `.env`, `.npmrc`, `.ssh/id_rsa`.
         if name is None or any(part.startswith(".") for part in PurePath(name).parts):
             continue
-        spec = spec or ignore_spec(read_text_file(workspace / ".gitignore") or "")
-        if is_ignored(name, spec):
+        if _is_ignored((workspace / name).resolve(), workspace):
             continue
         text = read_text_inside(workspace, name, MAX_FILE_BYTES)
         if text:
@@ -70,6 +67,20 @@ def _quote_files(
             data = quote_lines(text.rstrip(), known_secrets)
             note = ", with ‹ for <" if "‹" in data and "‹" not in text else ""
             yield Quotation(heading=f"{shown} as it is now, quoted{note}:", text=data)
+
+
+def _is_ignored(file: Path, workspace: Path) -> bool:
+    """Tell whether git keeps a file out, by the rules of each folder around it."""
+    above = list_folders_up(workspace)
+    below = (each for each in file.parents if each.is_relative_to(above[0]) and each != above[0])
+    folders = (*below, *above)
+    rules = [(folder, folder / ".gitignore") for folder in folders]
+    rules.append((folders[-1], folders[-1] / ".git" / "info" / "exclude"))
+    return any(
+        is_ignored(file.relative_to(folder).as_posix(), ignore_spec(text))
+        for folder, path in rules
+        if (text := read_text_file(path))
+    )
 
 
 def _relative(path: str, workspace: Path) -> str | None:

@@ -11,6 +11,7 @@ from ullage.core.gauge.status import last_compaction_ms
 from ullage.core.transcript.context import Context
 from ullage.store.files.local_time import LOCAL, local_now
 from ullage.store.files.text_files import exists, read_text_inside
+from ullage.store.files.work_tree import list_folders_up
 
 MAX_NAMED = 5
 """Files that a line names (chosen)."""
@@ -24,10 +25,23 @@ def find_unread_startup_files(context: Context) -> tuple[str, ...] | None:
     folder = context.header.cwd
     if folder is None or not context.compactions:
         return None
-    rules = find_startup_rules(read_text_inside(Path(folder), AGENTS_NAME) or "")
-    named = list_startup_files(rules, _day_of(last_compaction_ms(context)))
-    files = [name for name in named if exists(Path(folder) / name)]
-    return find_unread_files(context, files) if files else None
+    top, agents_md = read_agents_file(Path(folder))
+    named = list_startup_files(find_startup_rules(agents_md), _day_of(last_compaction_ms(context)))
+    files = [name for name in named if exists(top / name)]
+    return find_unread_files(context, files, str(top)) if files else None
+
+
+def read_agents_file(folder: Path) -> tuple[Path, str]:
+    """Read the AGENTS.md that is next from a folder up to its repository's, with its own folder.
+
+    Where there is none, the folder and no text.
+    """
+    try:
+        folders = list_folders_up(folder)
+    except (OSError, RuntimeError, ValueError):  # links in a circle, a path that is none
+        return folder, ""
+    texts = ((each, read_text_inside(each, AGENTS_NAME)) for each in folders)
+    return next(((each, text) for each, text in texts if text), (folder, ""))
 
 
 def unread_text(unread: Sequence[str], time: str) -> str:

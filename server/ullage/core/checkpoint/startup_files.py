@@ -32,8 +32,10 @@ def list_startup_files(rules: Sequence[StartupRules], day: date) -> tuple[str, .
     return tuple(path for path in dict.fromkeys(files) if path != AGENTS_NAME)
 
 
-def find_unread_files(context: Context, files: Sequence[str]) -> tuple[str, ...] | None:
-    """List the files of the session's folder that no call touched since the last compaction.
+def find_unread_files(
+    context: Context, files: Sequence[str], folder: str
+) -> tuple[str, ...] | None:
+    """List the files of a folder that no call touched since the last compaction.
 
     None as long as no answer since was one without a call: the agent may read them still.
     """
@@ -41,13 +43,25 @@ def find_unread_files(context: Context, files: Sequence[str]) -> tuple[str, ...]
     answers = pairwise((*list_rounds(since), len(since)))
     if all(_calls_of(since[start:end]) for start, end in answers):
         return None
-    folder = (context.header.cwd or "").replace("\\", "/")
+    cwd = context.header.cwd or folder
     touched = {
-        touch.path.replace("\\", "/").removeprefix(f"{folder}/")
-        for call in _calls_of(since)
-        for touch in read_call(call).touches
+        _resolve(cwd, touch.path) for call in _calls_of(since) for touch in read_call(call).touches
     }
-    return tuple(file for file in files if file not in touched)
+    return tuple(file for file in files if _resolve(folder, file) not in touched)
+
+
+def _resolve(folder: str, path: str) -> str:
+    """Give a path as it is known from everywhere; on Windows capitals say nothing."""
+    path = path.replace("\\", "/")
+    is_absolute = path.startswith("/") or path[1:2] == ":"
+    parts: list[str] = []
+    for part in (path if is_absolute else f"{folder.replace(chr(92), '/')}/{path}").split("/"):
+        if part == "..":
+            parts = parts[:-1]
+        elif part not in ("", "."):
+            parts.append(part)
+    whole = "/".join(parts)
+    return whole.casefold() if whole[1:2] == ":" else whole
 
 
 def _files_of(line: str, day: date) -> Iterator[str]:

@@ -3,6 +3,7 @@
 Their rules: docs/design/checkpoints.md, "After a compaction".
 """
 
+import re
 from datetime import date
 from typing import Literal, TypeAlias
 
@@ -18,6 +19,7 @@ _NAMES: tuple[dict[str, SectionKind], ...] = (
 )
 """The headings in small letters; those of older templates count where none of the first is."""
 _DAY = "YYYY-MM-DD"
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 class StartupRules(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,7 +36,9 @@ def find_startup_rules(agents_md: str) -> tuple[StartupRules, ...]:
     comments are none.
     """
     headings = [part for part in read_parts(agents_md) if part.kind == "heading"]
-    names = [agents_md[part.start : part.end].strip("# \t").casefold() for part in headings]
+    titles = (agents_md[part.start : part.end].casefold() for part in headings)
+    # Some stand in bold, or behind a picture.
+    names = [" ".join(_LETTERS.findall(title)) for title in titles]
     kinds = next((each for each in _NAMES if not each.keys().isdisjoint(names)), _NAMES[0])
     spans: dict[SectionKind, tuple[int, int]] = {}
     for name, kind in kinds.items():

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.store.files.places import Places, is_project
-from ullage.store.files.text_files import read_plain_file
+from ullage.store.files.text_files import exists, read_plain_file
 
 _MAX_BYTES = 8 * 1024
 """A path or the name of a branch (chosen)."""
@@ -37,6 +37,14 @@ def find_work_tree(folder: Path, places: Places) -> WorkTree | None:
     except (OSError, RuntimeError, ValueError):  # links in a circle, a path that is none
         return None
     return WorkTree(root=folder, branch="")
+
+
+def list_folders_up(folder: Path) -> tuple[Path, ...]:
+    """List a folder and those above it up to its repository's; outside of one, it alone."""
+    folder = folder.resolve()
+    folders = (folder, *folder.parents)
+    top = next((at for at, each in enumerate(folders) if exists(each / ".git")), 0)
+    return folders[: top + 1]
 
 
 def _read_head(entry: Path) -> str | None:
