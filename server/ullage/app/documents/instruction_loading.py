@@ -100,6 +100,7 @@ def list_loaded(
     """
     loader = configure(loader, folder, around)
     loaded: dict[Path, str] = {}
+    seen: dict[Path, int] = {}
     for place in _list_folders(loader, folder, around):
         for at, text in _list_files(place, path, around):
             if any(fnmatchcase(at.as_posix(), pattern) for pattern in loader.excludes):
@@ -108,7 +109,7 @@ def list_loaded(
                 continue
             loaded.setdefault(at, text)
             top = None if place.is_home or loader.imports_outside else folder
-            for target, imported in _follow(at, text, around, loader.import_hops, top):
+            for target, imported in _follow(at, text, around, loader.import_hops, top, seen):
                 loaded.setdefault(target, imported)
     return loaded
 
@@ -147,22 +148,34 @@ def read_imports(
         return {}
     loader = configure(loader, folder.path, around)
     top = None if folder.is_home or loader.imports_outside else folder.path
-    imports = _follow(path, text, around, loader.import_hops, top)
+    imports = _follow(path, text, around, loader.import_hops, top, {})
     return {target: imported for target, imported in imports if not is_same_file(path, target)}
 
 
 def _follow(
-    path: Path, text: str, around: Surroundings, n_hops: int, top: Path | None
+    path: Path,
+    text: str,
+    around: Surroundings,
+    n_hops: int,
+    top: Path | None,
+    seen: dict[Path, int],
 ) -> Iterator[tuple[Path, str]]:
-    """List what a text imports, each file before what follows it; below `top` alone."""
-    # Circles end with the hops; who collects them keeps the first of each.
+    """List what a text imports, each file before what follows it; below `top` alone.
+
+    `seen` has the hops that were left at each target: with as many again nothing is new there, and
+    files that import each other would be followed on exponentially many ways.
+    """
     for name in find_imports(text) if n_hops else ():
         start = around.places.home if name.startswith("~/") else path.parent
         target = Path(os.path.normpath(start / name.removeprefix("~/")))
-        imported = around.text_of(target) if top is None or target.is_relative_to(top) else None
+        is_outside = top is not None and not target.is_relative_to(top)
+        if is_outside or seen.get(target, 0) >= n_hops:
+            continue
+        seen[target] = n_hops
+        imported = around.text_of(target)
         if imported:
             yield target, imported
-            yield from _follow(target, imported, around, n_hops - 1, top)
+            yield from _follow(target, imported, around, n_hops - 1, top, seen)
 
 
 def _find_folder(loader: InstructionLoader, path: Path, around: Surroundings) -> _Folder | None:
