@@ -132,6 +132,10 @@ def test_tools_go_through_the_policy(places: Places) -> None:
     assert "- read: Read a file.\n" in assembled.system
     assert "exec" not in assembled.system
     assert assembled.warnings == ("the tool policy names exce, which is no tool",)
+    policy = ToolPolicy(deny=tuple(f"x{number}*y" for number in range(30)))
+    warnings = run(places, tool_policy=policy).warnings
+    assert len(warnings) == 21
+    assert warnings[-1] == "the tool policy names more that is no tool"
 
 
 @pytest.mark.usefixtures("work")
@@ -145,10 +149,10 @@ def test_the_parts_of_the_prompt_add_up(places: Places) -> None:
 
 
 def test_what_does_not_fit_is_warned_of(places: Places) -> None:
-    source = msgspec.structs.replace(source_of(places), window_tokens=10_001)
+    source = msgspec.structs.replace(source_of(places), window_tokens=16)
     assembled = assemble(AssemblyWish(event=EventMessage(text="Hello, how are you?")), source)
     assert assembled.budget.over > 0
-    assert "more than the 1 that are available" in assembled.warnings[0]
+    assert "more than the 11 that are available" in assembled.warnings[0]
 
 
 def test_what_is_shown_has_no_secret(places: Places, work: Path) -> None:

@@ -74,3 +74,11 @@ def test_files_are_parts_of_their_own_and_one_that_was_read_anew_is_told_apart()
         ("/w/AGENTS.md", 20),
         ("/w/sub/AGENTS.md", 20),
     ]
+
+
+def test_a_file_that_is_more_than_all_that_was_reported_is_told() -> None:
+    texts = (sent("instructions", "r" * 400, source="/w/CLAUDE.md"), sent("tools", "t" * 50))
+    parts = count_parts(texts, (item("x" * 100),), gauge(300), len)
+    told = {part.name: part.cut for part in parts}
+    assert told["instructions"].startswith("some of it")
+    assert (told["tools"], told["conversation"]) == ("", "")

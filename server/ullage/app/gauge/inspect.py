@@ -159,7 +159,7 @@ def inspection_text(inspection: Inspection) -> str:
         for entry in inspection.largest
     ]
     if inspection.advice:
-        lines += ["", "Advice", RULE]
+        lines += ["", "Advice, and what it frees at most", RULE]
         lines += chain.from_iterable(map(_advice_lines, inspection.advice))
     guess = inspection.forecast
     if guess is not None:
@@ -191,7 +191,7 @@ def _part_lines(inspection: Inspection) -> Iterator[str]:
 def _advice_lines(advice: Advice) -> Iterator[str]:
     cost = cost_text(advice.cost)
     first, *rest = _wrap(f"{advice.text}{cost and f' ({cost})'}", _ADVICE_INDENT)
-    yield f"frees {advice.n_tokens:>8,}  {first.lstrip()}"
+    yield f"up to {advice.n_tokens:>8,}  {first.lstrip()}"
     yield from rest
 
 

@@ -92,7 +92,18 @@ def count_parts(
         unnamed = " and ".join(name for name in (SYSTEM_PROMPT, TOOLS) if name not in names)
         source = BUILT_IN if unnamed else BY_PROVIDER
         parts.insert(0, _make(unnamed or OTHER, source, n_rest, is_exact=False))
+    if n_rest < 0 and gauge.n_reported:
+        parts = [_mark_newer(part) for part in parts]
     return tuple(parts)
+
+
+def _mark_newer(part: Part) -> Part:
+    """Say of a file that it may be newer than the last request, which had less than its text."""
+    if part.is_in_messages or not part.is_file or part.cut:
+        return part
+    return msgspec.structs.replace(
+        part, cut="some of it: the last request had less than all of this"
+    )
 
 
 def place_items(items: Sequence[ContextItem]) -> tuple[Place, ...]:
