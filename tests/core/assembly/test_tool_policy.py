@@ -2,11 +2,18 @@
 
 from fnmatch import fnmatchcase
 
+import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.core.assembly.prompt_parameters import Tool
-from ullage.core.assembly.tool_policy import ToolPolicy, apply_tool_policy, list_idle_rules
+from ullage.core.assembly.tool_policy import (
+    MAX_RULES,
+    ToolPolicy,
+    apply_tool_policy,
+    find_idle_rules,
+)
 
 TOOLS = tuple(Tool(name=name) for name in ("read", "exec", "memory_get", "memory_search"))
 
@@ -54,4 +61,20 @@ def test_a_star_stands_for_any_characters(name: str, pattern: str) -> None:
 
 def test_a_name_that_is_no_tools_is_told() -> None:
     policy = ToolPolicy(allow=("read", "memory_*"), deny=("exce", "exec"))
-    assert list_idle_rules(TOOLS, policy) == ("exce",)
+    assert list(find_idle_rules(TOOLS, policy)) == ["exce"]
+    policy = ToolPolicy(allow=(" READ ", "Memory_*"), deny=("m*x",))
+    assert list(find_idle_rules(TOOLS, policy)) == ["m*x"]
+
+
+def test_many_rules_for_many_tools_take_no_time() -> None:
+    tools = [Tool(name=f"t{number}") for number in range(20_000)]
+    policy = ToolPolicy(allow=tuple(f"T{number} " for number in range(20_000)))
+    assert apply_tool_policy(tools, policy) == tuple(tools)
+    assert list(find_idle_rules(tools, policy)) == []
+
+
+def test_a_list_of_too_many_rules_is_refused() -> None:
+    policy = {"deny": ["x"] * MAX_RULES}
+    assert len(msgspec.convert(policy, ToolPolicy).deny) == MAX_RULES
+    with pytest.raises(msgspec.ValidationError, match=r"length <= 1000 - at `\$.deny`"):
+        msgspec.convert({"deny": ["x"] * (MAX_RULES + 1)}, ToolPolicy)

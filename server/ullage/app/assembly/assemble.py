@@ -5,7 +5,8 @@ docs/design/assembly.md, "Order".
 
 import platform
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Literal, TypeAlias, cast
 
 import msgspec
@@ -32,7 +33,7 @@ from ullage.core.assembly.system_prompt import (
     join_sections,
     write_context_file,
 )
-from ullage.core.assembly.tool_policy import ToolPolicy, apply_tool_policy, list_idle_rules
+from ullage.core.assembly.tool_policy import ToolPolicy, apply_tool_policy, find_idle_rules
 from ullage.core.secrets.scan import mask_value
 from ullage.core.transcript.entries import JsonObject
 from ullage.core.transcript.tokens import Count
@@ -40,6 +41,8 @@ from ullage.store.files.local_time import local_now
 
 AssemblyMode: TypeAlias = Literal["full", "minimal", "subagent"]
 """`subagent` is `minimal` with the text that tells a subagent what it is."""
+_MAX_TOLD = 20
+"""Unknown names that are told one by one; more tell nobody more (chosen)."""
 _MEMORY_KINDS: tuple[FileKind, ...] = ("memory", "daily log")
 
 
@@ -101,8 +104,8 @@ def assemble(wish: AssemblyWish, source: AssemblySource) -> AssembledRequest:
         read_workspace_skills(source.workspace, source.places), wanted=wish.skill_filter
     )
     tools = apply_tool_policy(wish.parameters.tools, wish.tool_policy)
-    idle = list_idle_rules(wish.parameters.tools, wish.tool_policy)
-    warnings += (f"the tool policy names {name}, which is no tool" for name in idle)
+    idle = find_idle_rules(wish.parameters.tools, wish.tool_policy)
+    warnings += _tell_unknown("tool policy", idle, "tool")
     prompt = build_system_prompt(_complete(wish, source, files, skills.prompt, tools))
     sections = tuple(
         AssembledSection(name=part.name, text=part.text, n_tokens=source.count(part.text))
@@ -145,6 +148,14 @@ def mask_assembled(assembled: AssembledRequest, known_secrets: tuple[str, ...]) 
     """Mask the secrets of a request that is shown; one that is sent has them as its files do."""
     masked = mask_value(cast(object, msgspec.to_builtins(assembled)), known_secrets)
     return msgspec.convert(masked, AssembledRequest)
+
+
+def _tell_unknown(what: str, names: Iterable[str], kind: str) -> Iterator[str]:
+    unknown = iter(names)
+    for name in islice(unknown, _MAX_TOLD):
+        yield f"the {what} names {name}, which is no {kind}"
+    if next(unknown, None) is not None:
+        yield f"the {what} names more that is no {kind}"
 
 
 def _read_files(
