@@ -425,3 +425,19 @@ def test_a_long_proposal_that_was_approved_leaves_room_for_what_was_asked() -> N
     state = state_of(ASKED, *LOOKED, assistant(f"{offer} Shall I?"), user("yes"), *LOOKED)
     assert state.topic.startswith("Make the totals of the invoice right")
     assert "(now: I recommend to round half up" in state.topic
+
+
+@pytest.mark.parametrize(
+    ("end", "left"),
+    [
+        ("Nothing is left to do.", []),
+        ("There is nothing left to do here.", []),
+        ("None of the tasks remain open.", []),
+        ("Nothing is left to do but the changelog.", ["Nothing is left to do but the changelog."]),
+    ],
+)
+def test_that_nothing_is_left_is_no_open_item(end: str, left: list[str]) -> None:
+    report = f"The parser is ported and all 41 tests pass.\n\n{end}"
+    assert open_texts(ASKED, *LOOKED, assistant(report)) == left
+    next_step = state_of(ASKED, *LOOKED, assistant(report)).next_step
+    assert [next_step.text] if next_step else [] == left

@@ -62,6 +62,10 @@ _MIN_FORMER_WORDS = 3
 part of it is for; chosen."""
 _NAME = re.compile(r"\w+(?:[._]\w+)+")
 """A name that is written as one word: what its parts say, such as `Next.js`, it does not."""
+_NOTHING_LEFT = re.compile(
+    r"[\W_]*(?:there(?:'s| is| are) )?(?:nothing|none)\b(?!.*\b(?:but|except|yet)\b)", re.IGNORECASE
+)
+"""What says that no work is left names none; in English alone."""
 _CLAUSE_END = re.compile(r"[,;:，；：、](?:\s|(?<=[，；：、]))|\s[–—-]\s")
 
 
@@ -360,7 +364,7 @@ def _find_last_list(facts: Facts, points: Sequence[Sentence]) -> int:
 def _names_work(sentence: Sentence) -> bool:
     """Tell whether a sentence says what is left rather than announces a list of that."""
     wording, text = sentence.wording, sentence.text.rstrip("*_`) ")
-    if text.endswith(QUESTION_MARKS):
+    if text.endswith(QUESTION_MARKS) or _NOTHING_LEFT.match(text):
         return False
     if has_marker(wording, OPEN_POINTS) and not sentence.is_user:
         named = read_wording(_NAME.sub("…", text))
