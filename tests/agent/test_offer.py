@@ -1,8 +1,10 @@
 """`context/offer`: what a runtime tells a session without a past."""
 
+import pytest
+
 from claude_files import ClaudeFile
 from planning import loaded
-from service import Service
+from service import RuntimeSession, Service
 from ullage.agent.protocol import OFFER
 from ullage.app.checkpoint.write import write_checkpoint
 from ullage.core.config.settings import CheckpointSettings
@@ -15,6 +17,12 @@ def leave_work(places: Places) -> None:
     path = places.cwd / "5e55.jsonl"
     path.write_bytes(file.data)
     write_checkpoint(loaded(path, places), CheckpointSettings(), places, trigger="manual")
+
+
+async def leave_open(session: RuntimeSession) -> None:
+    """Have a checkpoint written while the user waits for an answer."""
+    session.say({"role": "user", "content": "Keep the parcels in SQLite."})
+    await session.prepare(used=170_000)
 
 
 async def test_the_work_of_the_last_session_is_offered_once(
@@ -44,4 +52,33 @@ async def test_a_new_session_of_a_chat_is_given_the_state_of_its_last_one(
     await session.prepare(used=170_000)
     offered = await (await service.open(**chat, sessionId="two")).ask(OFFER.name)
     assert "[Post-compaction checkpoint restore]" in offered.text
+    assert "SQLite" in offered.text
+
+
+@pytest.mark.parametrize(
+    "chat",
+    [
+        {"agent": "pi", "sessionKey": "telegram:user123"},
+        {"agent": "openclaw", "sessionKey": "slack:C1"},
+        {"agent": "openclaw", "sessionKey": "openclaw:user123"},
+        {"agent": "pi", "channel": "telegram"},
+    ],
+)
+async def test_a_chat_is_not_told_of_others_nor_others_of_it(
+    service: Service, places: Places, chat: dict[str, str]
+) -> None:
+    session = await service.open(**chat, sessionId="one")
+    await leave_open(session)
+    other = await service.open(sessionId="another")
+    assert (await other.ask(OFFER.name)).text is None
+    leave_work(places)
+    fresh = await service.open(**(chat | {"sessionKey": "telegram:user456"}), sessionId="two")
+    assert (await fresh.ask(OFFER.name)).text is None
+    assert (await other.ask(OFFER.name)).text is not None
+
+
+async def test_a_runtimes_session_without_a_chat_is_offered(service: Service) -> None:
+    session = await service.open(sessionKey="openclaw:one", sessionId="one")
+    await leave_open(session)
+    offered = await (await service.open(sessionId="two")).ask(OFFER.name)
     assert "SQLite" in offered.text

@@ -15,6 +15,7 @@ from ullage.agent import protocol
 from ullage.agent.json_rpc import INVALID_PARAMS, Failure, RpcError
 from ullage.app.checkpoint.offer import offer_work
 from ullage.app.checkpoint.resume import Resume, restore_after_compaction, resume
+from ullage.app.checkpoint.write import is_private
 from ullage.app.runtime.progress import Restore, SessionProgress
 from ullage.app.runtime.request import RequestMessages, measure_request
 from ullage.app.runtime.session import (
@@ -167,6 +168,7 @@ async def offer_session(sessions: Sessions, params: protocol.Offer) -> protocol.
             runtime.places,
             time(),
             session_id=runtime.info.session_id,
+            is_private=is_private(runtime.session, runtime.origin),
             is_read_only=runtime.info.is_read_only,
         )
     if offer is None:

@@ -150,6 +150,20 @@ def test_a_session_of_the_same_key_is_given_its_state(place: Place) -> None:
     assert offer_work(key, config, places, time.time(), session_id="third") is not None
 
 
+def test_the_state_of_the_same_key_is_not_given_on_another_branch_or_elsewhere(
+    place: Place,
+) -> None:
+    check_out(place.cwd, "main")
+    leave(place)
+    places = place.places()
+    check_out(place.cwd, "side")
+    for mode in ("ask", "always"):
+        assert offer(places, "claude-code:old", mode) is None
+        assert offer(replace(places, cwd=place.home), "claude-code:old", mode) is None
+    check_out(place.cwd, "main")
+    assert offer(places, "claude-code:old") is not None
+
+
 def test_a_chat_is_told_nothing_of_other_sessions(place: Place) -> None:
     leave(place)
     assert offer(place.places(), "agent:main:telegram:group:7") is None
@@ -184,6 +198,8 @@ def test_a_damaged_note_or_checkpoint_is_passed_over(place: Place) -> None:
     leave(place)
     (note,) = (place.state / "context" / "work").glob("*/*.json")
     note.with_name("broken.json").write_bytes(b"{")
+    # As one that another process removes between a look at the folder and one at the file.
+    note.with_name("gone.json").symlink_to(note.with_name("nothing"))
     assert offer(place.places()) is not None
     (path,) = place.state.rglob("cp_001.yaml")
     path.write_bytes(b"{")

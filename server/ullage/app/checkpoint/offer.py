@@ -1,5 +1,7 @@
 """Offer a fresh session the work of the last one in the same repository, on the same branch."""
 
+from collections.abc import Iterator
+
 from ullage.app.sessions.secrets import secrets_in
 from ullage.core.checkpoint.checkpoint import Checkpoint, clean
 from ullage.core.checkpoint.offer import (
@@ -11,7 +13,7 @@ from ullage.core.checkpoint.offer import (
 )
 from ullage.core.config.settings import Config
 from ullage.store.checkpoint.files import read_latest
-from ullage.store.checkpoint.left_work import MAX_AGE_S, list_work, mark_offered
+from ullage.store.checkpoint.left_work import MAX_AGE_S, LeftWork, list_work, mark_offered
 from ullage.store.files.places import Places, session_folder
 from ullage.store.files.work_tree import find_work_tree
 
@@ -24,12 +26,13 @@ def offer_work(
     *,
     session_id: str,
     max_chars: int | None = None,
+    is_private: bool = False,
     is_read_only: bool = False,
 ) -> Offer | None:
     """Write what a fresh session is told, once; None for nothing.
 
-    A session that goes on under the key of an earlier one is given that one's state itself. In
-    read-only mode nobody notes that it was offered.
+    A session that goes on under the key of an earlier one is given that one's state itself; one
+    that is private is told of no other. In read-only mode nobody notes that it was offered.
 
     Raises:
         StateUnwritable: it cannot be noted; it would be offered again and again then.
@@ -37,20 +40,22 @@ def offer_work(
     mode = config.resume.offer
     if mode == "never":
         return None
-    own = read_latest(session_folder("checkpoints", session_key, places)).checkpoint
-    checkpoint = own or find_work(session_key, places, now_s)
-    if checkpoint is None or not _is_recent(checkpoint, now_s):
+    own = _find_own(session_key, places, now_s)
+    checkpoint = own
+    if own is None and not is_private:
+        checkpoint = find_work(session_key, places, now_s)
+    if checkpoint is None:
         return None
+    secrets, text = secrets_in((places.cwd,), places), ""
+    if own is not None or mode == "always":
+        # A hook that has nothing to offer must not pay for it: a third of its time.
+        from ullage.app.checkpoint.resume import restore_text
+
+        text = restore_text(checkpoint, config.checkpoint, secrets, max_chars=max_chars)
+    offer = write_offer(clean(checkpoint, secrets), name_agent(checkpoint), now_s, text)
     if not is_read_only and not mark_offered(session_key, session_id, places):
         return None
-    # A hook that has nothing to offer must not pay for it: a third of its time.
-    from ullage.app.checkpoint.resume import restore_text
-
-    secrets = secrets_in((places.cwd,), places)
-    is_given = own is not None or mode == "always"
-    text = restore_text(checkpoint, config.checkpoint, secrets, max_chars=max_chars)
-    agent = name_agent(checkpoint)
-    return write_offer(clean(checkpoint, secrets), agent, now_s, text if is_given else "")
+    return offer
 
 
 def find_work(session_key: str, places: Places, now_s: float) -> Checkpoint | None:
@@ -59,13 +64,13 @@ def find_work(session_key: str, places: Places, now_s: float) -> Checkpoint | No
     The last one decides: where it has nothing open, what an older one left is no news. One that
     went on elsewhere, on another branch, is of there.
     """
-    tree = find_work_tree(places.cwd, places) if can_be_offered(session_key) else None
-    for work in () if tree is None else list_work(tree, places):
-        if work.session_key == session_key or not can_be_offered(work.session_key):
+    if not can_be_offered(session_key):
+        return None
+    for work in _list_work(places):
+        if work.session_key == session_key or work.is_private:
             continue
-        folder = session_folder("checkpoints", work.session_key, places)
-        checkpoint = read_latest(folder).checkpoint
-        if checkpoint is not None and checkpoint.meta.checkpoint_id == work.checkpoint_id:
+        checkpoint = _read_left(work, places) if can_be_offered(work.session_key) else None
+        if checkpoint is not None:
             is_open = has_open_work(checkpoint) and _is_recent(checkpoint, now_s)
             return checkpoint if is_open else None
     return None
@@ -78,6 +83,25 @@ def name_agent(checkpoint: Checkpoint) -> str:
 
     named = checkpoint.meta.session_key.partition(":")[0]
     return next((info.name for info in AGENTS if info.agent == named), named)
+
+
+def _find_own(session_key: str, places: Places, now_s: float) -> Checkpoint | None:
+    """Find what a session itself left, if that was in this work tree."""
+    own = (work for work in _list_work(places) if work.session_key == session_key)
+    checkpoint = next((_read_left(work, places) for work in own), None)
+    return checkpoint if checkpoint is not None and _is_recent(checkpoint, now_s) else None
+
+
+def _list_work(places: Places) -> Iterator[LeftWork]:
+    tree = find_work_tree(places.cwd, places)
+    return iter(()) if tree is None else list_work(tree, places)
+
+
+def _read_left(work: LeftWork, places: Places) -> Checkpoint | None:
+    """Read the checkpoint of a note; None where its session went on elsewhere."""
+    latest = read_latest(session_folder("checkpoints", work.session_key, places)).checkpoint
+    is_of_here = latest is not None and latest.meta.checkpoint_id == work.checkpoint_id
+    return latest if is_of_here else None
 
 
 def _is_recent(checkpoint: Checkpoint, now_s: float) -> bool:

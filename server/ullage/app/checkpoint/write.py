@@ -12,6 +12,7 @@ import msgspec
 
 from ullage.app.gauge.startup_files import find_unread_startup_files
 from ullage.app.sessions.load import Loaded
+from ullage.app.sessions.session import Session
 from ullage.core.change.compaction import list_open_calls
 from ullage.core.checkpoint.build import PriorState, build
 from ullage.core.checkpoint.checkpoint import Checkpoint, Meta, clean, measure_use
@@ -49,6 +50,9 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
 
 
 CLI, HOOK, EDITOR, MCP = (Origin(channel=each) for each in ("cli", "hook", "lsp", "mcp"))
+RUNTIME_CHANNEL = "agent"
+"""Of a runtime that names none: its user sits at this machine."""
+_AT_MACHINE = frozenset({RUNTIME_CHANNEL, *(each.channel for each in (CLI, HOOK, EDITOR, MCP))})
 
 
 class WrittenCheckpoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,7 +144,7 @@ def write_checkpoint(
                 raise _Unchanged
             # Without it the checkpoint is whole: a fresh session is not offered it, that is all.
             with suppress(StorageError):
-                _note_work(loaded, written.checkpoint.meta, places)
+                _note_work(loaded, written.checkpoint.meta, origin, places)
     except StorageError as error:
         if written is None:
             raise
@@ -211,12 +215,21 @@ def build_checkpoint(
     return _build(loaded, places, checkpoint_id, files.read_latest(folder), state, trigger=trigger)
 
 
-def _note_work(loaded: Loaded, meta: Meta, places: Places) -> None:
+def is_private(session: Session, origin: Origin) -> bool:
+    """Whether a session may be with another person: others are not told of it, nor it of them."""
+    return not session.has_plain_key or origin.channel not in _AT_MACHINE
+
+
+def _note_work(loaded: Loaded, meta: Meta, origin: Origin, places: Places) -> None:
     """Note where the work was done; a subagent's is its session's."""
     header = loaded.session.header
     tree = find_work_tree(Path(header.cwd or places.cwd), places)
     if tree is not None and header.parent_session_id is None:
-        work = LeftWork(session_key=meta.session_key, checkpoint_id=meta.checkpoint_id)
+        work = LeftWork(
+            session_key=meta.session_key,
+            checkpoint_id=meta.checkpoint_id,
+            is_private=is_private(loaded.session, origin),
+        )
         note_work(work, tree, places)
 
 

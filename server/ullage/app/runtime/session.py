@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.change.auto import change_breaker
-from ullage.app.checkpoint.write import Origin
+from ullage.app.checkpoint.write import RUNTIME_CHANNEL, Origin
 from ullage.app.config.load import load_config
 from ullage.app.runtime.progress import SessionProgress, progress_of, state_of
 from ullage.app.sessions.load import counts_for, read
@@ -74,7 +74,8 @@ class RuntimeSession(msgspec.Struct, frozen=True, kw_only=True):
         elif parts and head not in (info.name, info.agent):
             channel = head
         return Origin(
-            channel=info.channel or channel or "agent", agent_id=info.agent_id or agent_id
+            channel=info.channel or channel or RUNTIME_CHANNEL,
+            agent_id=info.agent_id or agent_id,
         )
 
 

@@ -76,3 +76,12 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     def state_key(self) -> str:
         """Name its state on disk."""
         return self.key or f"{self.header.agent}:{self.header.session_id}"
+
+    @property
+    def has_plain_key(self) -> bool:
+        """Whether its key says no more than which session of its agent it is.
+
+        Other keys name a chat, maybe with another person than this machine's user.
+        """
+        names = (self.header.agent, self.runtime)
+        return self.state_key in {f"{name}:{self.header.session_id}" for name in names}

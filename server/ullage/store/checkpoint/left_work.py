@@ -29,6 +29,8 @@ class LeftWork(msgspec.Struct, frozen=True, kw_only=True):
     version: int = 1
     session_key: str
     checkpoint_id: str
+    is_private: bool
+    """Whether no other session is told of it."""
 
 
 def note_work(work: LeftWork, tree: WorkTree, places: Places) -> None:
@@ -72,6 +74,8 @@ def _folder(tree: WorkTree, places: Places) -> Path:
 
 def _files(folder: Path) -> list[tuple[float, Path]]:
     """List the files with the times when they were written; another process may remove one."""
-    with suppress(OSError):
-        return [(path.stat().st_mtime, path) for path in folder.glob("[!.]*.json")]
-    return []
+    files: list[tuple[float, Path]] = []
+    for path in folder.glob("[!.]*.json"):
+        with suppress(OSError):
+            files.append((path.stat().st_mtime, path))
+    return files
