@@ -1,5 +1,6 @@
 """A fresh session is offered what the last one of its repository and branch left, once."""
 
+import json
 import os
 import time
 from pathlib import Path
@@ -120,6 +121,19 @@ def test_work_of_more_than_a_week_ago_is_not_offered(
 ) -> None:
     leave(place)
     assert (offer(place.places(), age_s=age_s) is not None) is is_offered
+
+
+def test_a_session_that_is_open_now_is_not_offered(place: Place) -> None:
+    leave(place)
+    register = place.home / ".claude" / "sessions"
+    register.mkdir(parents=True)
+    said = {"sessionId": "old", "pid": os.getpid()}
+    path = register / f"{os.getpid()}.json"
+    path.write_text(json.dumps(said))
+    assert offer(place.places()) is None
+    # The agent that asks may have the session open that it has just cleared.
+    path.write_text(json.dumps(said | {"pid": os.getppid()}))
+    assert offer(place.places()) is not None
 
 
 def test_what_is_too_old_is_forgotten_at_the_next_checkpoint(place: Place) -> None:

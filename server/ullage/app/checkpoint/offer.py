@@ -1,5 +1,6 @@
 """Offer a fresh session the work of the last one in the same repository, on the same branch."""
 
+import os
 from collections.abc import Iterator
 
 from ullage.app.sessions.secrets import secrets_in
@@ -61,8 +62,8 @@ def offer_work(
 def find_work(session_key: str, places: Places, now_s: float) -> Checkpoint | None:
     """Find the checkpoint of the last other session of this folder, if it left something open.
 
-    The last one decides: where it has nothing open, what an older one left is no news. One that
-    went on elsewhere, on another branch, is of there.
+    The last one decides: where it has nothing open, what an older one left is no news, and where
+    it runs, nobody left it. One that went on elsewhere, on another branch, is of there.
     """
     if not can_be_offered(session_key):
         return None
@@ -71,14 +72,14 @@ def find_work(session_key: str, places: Places, now_s: float) -> Checkpoint | No
             continue
         checkpoint = _read_left(work, places) if can_be_offered(work.session_key) else None
         if checkpoint is not None:
-            is_open = has_open_work(checkpoint) and _is_recent(checkpoint, now_s)
-            return checkpoint if is_open else None
+            is_left = has_open_work(checkpoint) and _is_recent(checkpoint, now_s)
+            return checkpoint if is_left and not _is_running(checkpoint, places) else None
     return None
 
 
 def name_agent(checkpoint: Checkpoint) -> str:
     """Give the agent of a checkpoint's session as users know it."""
-    # Nor for all agents.
+    # Nor for all agents, whose rows cost as much.
     from ullage.formats.registry import AGENTS
 
     named = checkpoint.meta.session_key.partition(":")[0]
@@ -102,6 +103,18 @@ def _read_left(work: LeftWork, places: Places) -> Checkpoint | None:
     latest = read_latest(session_folder("checkpoints", work.session_key, places)).checkpoint
     is_of_here = latest is not None and latest.meta.checkpoint_id == work.checkpoint_id
     return latest if is_of_here else None
+
+
+def _is_running(checkpoint: Checkpoint, places: Places) -> bool:
+    """Whether an agent has the session open now.
+
+    Not the one that runs this hook: for it, the session that was just cleared may be open still.
+    """
+    # Nor for this one.
+    from ullage.app.sessions.find import find_running_ids
+
+    session_id = checkpoint.meta.session_key.partition(":")[2]
+    return session_id in find_running_ids(places, but_of=os.getppid())
 
 
 def _is_recent(checkpoint: Checkpoint, now_s: float) -> bool:

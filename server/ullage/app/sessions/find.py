@@ -342,10 +342,10 @@ def to_show(seen: Sequence[SeenSession], shown: Path | None) -> Path | None:
     return (first if first.written_ns - stays.written_ns > STAY_S * 1e9 else stays).path
 
 
-def find_running_ids(places: Places) -> frozenset[str]:
-    """List the sessions that agents themselves say they have open."""
+def find_running_ids(places: Places, but_of: int | None = None) -> frozenset[str]:
+    """List the sessions that agents themselves say they have open, but for one process."""
     folders = {path for info in AGENTS for path in info.live_folders(places.env, places.home)}
-    return running_sessions(folders)
+    return running_sessions(folders, but_of)
 
 
 def see_session(session: Session, running: frozenset[str], places: Places) -> SeenSession:

@@ -1,7 +1,6 @@
 """The offer of the last session's work, once, when an editor opens its folder.
 
-Not of a session that its agent has open still, and not where nothing may be written: then nobody
-could note that it was offered.
+Not where nothing may be written: then nobody could note that it was offered.
 """
 
 import asyncio
@@ -13,7 +12,6 @@ from msgspec.structs import replace
 from pygls.exceptions import JsonRpcException
 
 from ullage.app.checkpoint.offer import find_work, name_agent
-from ullage.app.sessions.find import find_running_ids
 from ullage.app.sessions.secrets import secrets_in
 from ullage.core.checkpoint.checkpoint import Checkpoint, clean
 from ullage.core.checkpoint.offer import describe_work
@@ -46,8 +44,6 @@ def _take_offer(ls: UllageServer, folder: Path) -> Checkpoint | None:
     if checkpoint is None:
         return None
     meta = checkpoint.meta
-    if meta.session_key.partition(":")[2] in find_running_ids(places):
-        return None
     # By session: on two branches in turn each is told of once.
     if not mark_offered(f"{editor}:{meta.session_key}", meta.checkpoint_id, places):
         return None

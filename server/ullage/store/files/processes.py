@@ -22,10 +22,16 @@ class _RunningProcess(msgspec.Struct, rename="camel"):
     session_id: str
 
 
-def running_sessions(folders: Iterable[Path]) -> frozenset[str]:
-    """List the ids of the sessions whose process runs, by the files that agents keep of them."""
+def running_sessions(folders: Iterable[Path], but_of: int | None = None) -> frozenset[str]:
+    """List the ids of the sessions whose process runs, by the files that agents keep of them.
+
+    `but_of` is a process whose session does not count.
+    """
     return frozenset(
-        live.session_id for folder in folders for live in _live_in(folder) if is_running(live.pid)
+        live.session_id
+        for folder in folders
+        for live in _live_in(folder)
+        if live.pid != but_of and is_running(live.pid)
     )
 
 
