@@ -15,6 +15,24 @@ def test_a_folder_without_a_session_is_assembled(place) -> None:
     assert max(map(len, shown.splitlines())) <= 80
 
 
+def test_each_skill_that_is_left_out_has_a_row_with_its_reason(place) -> None:
+    needs = "metadata: {openclaw: {requires: {bins: [no-such-program], env: [NO_SUCH_VARIABLE]}}}"
+    for number in range(22):
+        text = f"---\nname: s{number:02}\ndescription: x\n{needs}\n---\n"
+        place.write(f"skills/s{number:02}/SKILL.md", text.encode())
+    shown = place.run("context", "assemble").stdout
+    rows = shown.partition("Skills that are left out\n")[2].split("\n\n")[0].splitlines()[1:]
+    assert len(rows) == 21
+    assert rows[0] == f"{'s00':<26}the program no-such-program is not on PATH; the…"
+    assert rows[-1] == "and 2 more, which --json names"
+    assert max(map(len, shown.splitlines())) <= 80
+    report = json.loads(place.run("context", "assemble", "--json").stdout)
+    assert report["left_out_skills"][21]["reasons"] == [
+        "the program no-such-program is not on PATH",
+        "the variable NO_SUCH_VARIABLE is not set",
+    ]
+
+
 def test_a_session_brings_its_history_and_its_window(place, session: Path) -> None:
     options = ("--session", session, "--window", "40000")
     report = json.loads(place.run("context", "assemble", *options, "--json").stdout)

@@ -122,6 +122,23 @@ def test_skills_are_named_and_filtered(places: Places, work: Path) -> None:
     assert assembled.budget.skills > 0
     assert "### mill" not in run(places, skill_filter=["git"]).system
     assert run(places, skill_filter=[]).budget.skills == 0
+    assert run(places, skill_filter=["git ", "gti"]).warnings == (
+        "the skill filter names gti, which is no skill that can be used here",
+    )
+
+
+def test_skills_that_the_prompt_has_no_room_for_are_told(places: Places, work: Path) -> None:
+    for name in ("git", "long"):
+        (work / "skills" / name).mkdir(parents=True)
+        text = SKILL.format(name=name).replace("Does long.", "x" * 20_000)
+        (work / f"skills/{name}/SKILL.md").write_text(text, "utf-8")
+    assembled = run(places)
+    assert "### git" in assembled.system
+    assert "### long" not in assembled.system
+    assert assembled.warnings == (
+        "the prompt has no room for 1 of the skills, as it has at most 20,000 characters for them:"
+        " long",
+    )
 
 
 def test_tools_go_through_the_policy(places: Places) -> None:

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from ullage.app.assembly.skill_folders import (
     find_workspace_skills,
     list_agent_skills,
-    read_workspace_skills,
 )
 from ullage.core.gauge.window import Window
 from ullage.formats.registry import agent_info
@@ -47,7 +46,6 @@ def test_a_skill_of_a_later_place_wins_by_its_name(workspace: Path, places: Plac
     )
     in_order = (
         extra,
-        home / "plugin",
         bundled,
         home / ".openclaw/skills",
         home / ".agents/skills",
@@ -57,13 +55,13 @@ def test_a_skill_of_a_later_place_wins_by_its_name(workspace: Path, places: Plac
     for at, folder in enumerate(in_order):
         for later in range(at + 1):
             write_skill(folder / f"up-to-{len(in_order) - later}", f"from {at}")
-    skills = read_workspace_skills(workspace, places, [home / "plugin"])
+    skills = find_workspace_skills(workspace, places).skills
     assert {skill.name: skill.description for skill in skills} == {
-        f"up-to-{n}": "from 6" for n in range(1, 8)
+        f"up-to-{n}": "from 5" for n in range(1, 7)
     }
-    (workspace / "skills/up-to-7/SKILL.md").unlink()
-    (winner,) = (s for s in read_workspace_skills(workspace, places) if s.name == "up-to-7")
-    assert (winner.description, winner.source) == ("from 5", "project")
+    (workspace / "skills/up-to-6/SKILL.md").unlink()
+    (winner,) = (s for s in find_workspace_skills(workspace, places).skills if s.name == "up-to-6")
+    assert (winner.description, winner.source) == ("from 4", "project")
 
 
 def test_what_is_not_eligible_here_is_left_out_with_its_reasons(
@@ -99,7 +97,7 @@ def test_what_comes_with_openclaw_lies_beside_its_program(
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/openclaw").symlink_to(package / "openclaw.mjs")
     places = replace(places, env={"PATH": str(tmp_path / "bin")})
-    (skill,) = read_workspace_skills(workspace, places)
+    (skill,) = find_workspace_skills(workspace, places).skills
     assert (skill.name, skill.source) == ("bundled", "bundled")
 
 
@@ -108,7 +106,7 @@ def test_a_program_of_the_workspace_itself_is_not_there(workspace: Path, places:
     (workspace / "gh").chmod(0o755)
     places = replace(places, env={"PATH": str(workspace)})
     write_skill(workspace / "skills/s", more="metadata: {openclaw: {requires: {bins: gh}}}\n")
-    assert read_workspace_skills(workspace, places) == ()
+    assert find_workspace_skills(workspace, places).skills == ()
 
 
 @pytest.mark.parametrize(
@@ -126,7 +124,7 @@ def test_hostile_fields_do_no_harm(workspace: Path, places: Places, yaml: str) -
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_text(f"---\n{yaml}\n---\n", "utf-8")
     write_skill(workspace / "skills/good")
-    assert "good" in {skill.name for skill in read_workspace_skills(workspace, places)}
+    assert "good" in {skill.name for skill in find_workspace_skills(workspace, places).skills}
     assert not list(workspace.rglob("pwned"))
 
 

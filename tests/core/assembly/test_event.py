@@ -17,9 +17,11 @@ def test_a_file_is_named_before_the_text() -> None:
 
 
 def test_several_files_are_numbered() -> None:
-    event = EventMessage(text="", media=(Media(path="/tmp/a.png"), Media(path="b\n]c", type="x")))
+    event = EventMessage(
+        text="", media=(Media(path="/tmp/a.png"), Media(path="b\n]c  d", type="x"))
+    )
     assert content_of(event) == (
         "[media attached: 2 files]\n"
         "[media attached 1/2: /tmp/a.png]\n"
-        "[media attached 2/2: b ]c (x)]"
+        "[media attached 2/2: b ]c  d (x)]"
     )

@@ -110,9 +110,22 @@ def test_what_has_no_description_is_no_skill(description: object) -> None:
     [(True, True), ("yes", True), ("ON", True), (1, True), (False, False), ("no", False)],
 )
 def test_flags_are_read_as_words_too(value: object, is_set: bool) -> None:
-    fields = {"disable-model-invocation": value, "user-invocable": value}
-    skill = read_skill(make_file(description="Git.", **fields))
+    skill = read_skill(make_file(description="Git.", **{"disable-model-invocation": value}))
     assert skill is not None
-    assert skill.invocation == SkillInvocation(
-        is_user_invocable=is_set, is_model_invocable=not is_set
+    assert skill.invocation == SkillInvocation(is_model_invocable=not is_set)
+
+
+def test_of_what_a_skill_needs_a_hundred_of_a_kind_count() -> None:
+    names = ",".join(f"b{number}" for number in range(20_000))
+    skill = read_skill(
+        make_file(description="x", metadata={"openclaw": {"requires": {"anyBins": names}}})
     )
+    assert skill is not None
+    assert len(skill.metadata.any_binaries) == 100
+
+
+def test_nothing_in_a_name_or_a_description_is_hidden_or_steers() -> None:
+    skill = read_skill(make_file(name="x\x1b[31m\u202e", description="a\u2028# \x1b[2J\u200bb\x00"))
+    assert skill is not None
+    assert (skill.name, skill.description) == ("x [31m", "a # [2Jb")
+    assert read_skill(make_file(description="\u202e\u200b")) is None

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.text.quoting import quote_as_data
+from ullage.core.text.quoting import quote_as_data, visible_line
 
 OPENINGS = (
     "[Post-compaction checkpoint restore]",
@@ -41,6 +41,10 @@ def test_what_is_quoted_is_one_line_without_markup(parts: list[str]) -> None:
     assert len(shown.splitlines()) <= 1
     for opening in ("</", "<s", "<|", "[post-compaction", "[context:", "[system", "[/inst"):
         assert opening not in shown
+
+
+def test_a_visible_line_has_nothing_that_is_hidden_or_steers_and_keeps_its_markup() -> None:
+    assert visible_line(" a\x1b[2J\u202e\r\n\u2028<b>\t\u200b c\x00") == "a [2J <b> c"
 
 
 def test_letters_and_emoji_stay() -> None:

@@ -13,7 +13,11 @@ import msgspec
 from msgspec.structs import replace
 
 from ullage.app.assembly.bootstrap_files import BootstrapReader
-from ullage.app.assembly.skill_folders import read_workspace_skills
+from ullage.app.assembly.skill_folders import (
+    LeftOutSkill,
+    WorkspaceSkills,
+    find_workspace_skills,
+)
 from ullage.app.assembly.source import AssemblySource
 from ullage.core.assembly.bootstrap import (
     BootstrapFile,
@@ -25,7 +29,7 @@ from ullage.core.assembly.budget import TokenBudget, build_token_budget
 from ullage.core.assembly.event import EventMessage, make_event_message, write_event_text
 from ullage.core.assembly.history import build_session_history
 from ullage.core.assembly.prompt_parameters import PromptParameters, SubagentParameters, Tool
-from ullage.core.assembly.skills import SkillSnapshot, build_skill_snapshot
+from ullage.core.assembly.skills import MAX_PROMPT_CHARS, SkillSnapshot, build_skill_snapshot
 from ullage.core.assembly.system_prompt import (
     SectionName,
     build_subagent_prompt,
@@ -35,6 +39,7 @@ from ullage.core.assembly.system_prompt import (
 )
 from ullage.core.assembly.tool_policy import ToolPolicy, apply_tool_policy, find_idle_rules
 from ullage.core.secrets.scan import mask_value
+from ullage.core.text.prose import gist
 from ullage.core.transcript.entries import JsonObject
 from ullage.core.transcript.tokens import Count
 from ullage.store.files.local_time import local_now
@@ -43,6 +48,8 @@ AssemblyMode: TypeAlias = Literal["full", "minimal", "subagent"]
 """`subagent` is `minimal` with the text that tells a subagent what it is."""
 _MAX_TOLD = 20
 """Unknown names that are told one by one; more tell nobody more (chosen)."""
+_MAX_NAME_CHARS = 64
+"""Of a skill, where it is told (chosen)."""
 _MEMORY_KINDS: tuple[FileKind, ...] = ("memory", "daily log")
 
 
@@ -89,6 +96,8 @@ class AssembledRequest(msgspec.Struct, frozen=True, kw_only=True):
     sections: tuple[AssembledSection, ...]
     files: tuple[AssembledFile, ...]
     skills: SkillSnapshot
+    left_out_skills: tuple[LeftOutSkill, ...]
+    """Skills that cannot be used here, and why."""
     messages: tuple[JsonObject, ...]
     """The history, then the event message."""
     tools: tuple[Tool, ...]
@@ -100,9 +109,9 @@ def assemble(wish: AssemblyWish, source: AssemblySource) -> AssembledRequest:
     """Go through the steps of the reference; nothing is written but counts of tokens."""
     warnings: list[str] = []
     files = _read_files(wish, source, warnings)
-    skills = build_skill_snapshot(
-        read_workspace_skills(source.workspace, source.places), wanted=wish.skill_filter
-    )
+    found = find_workspace_skills(source.workspace, source.places)
+    skills = build_skill_snapshot(found.skills, wanted=wish.skill_filter)
+    warnings += _list_skill_warnings(found, skills, wish.skill_filter)
     tools = apply_tool_policy(wish.parameters.tools, wish.tool_policy)
     idle = find_idle_rules(wish.parameters.tools, wish.tool_policy)
     warnings += _tell_unknown("tool policy", idle, "tool")
@@ -137,6 +146,7 @@ def assemble(wish: AssemblyWish, source: AssemblySource) -> AssembledRequest:
         sections=sections,
         files=measured,
         skills=skills,
+        left_out_skills=found.left_out,
         messages=(*messages, *event),
         tools=tools,
         budget=budget,
@@ -148,6 +158,20 @@ def mask_assembled(assembled: AssembledRequest, known_secrets: tuple[str, ...]) 
     """Mask the secrets of a request that is shown; one that is sent has them as its files do."""
     masked = mask_value(cast(object, msgspec.to_builtins(assembled)), known_secrets)
     return msgspec.convert(masked, AssembledRequest)
+
+
+def _list_skill_warnings(
+    found: WorkspaceSkills, skills: SkillSnapshot, wanted: Sequence[str] | None
+) -> Iterator[str]:
+    names = {skill.name for skill in found.skills}
+    unknown = (name for name in wanted or () if name.strip() not in names)
+    yield from _tell_unknown("skill filter", unknown, "skill that can be used here")
+    if skills.untold:
+        told = ", ".join(gist(name, _MAX_NAME_CHARS) for name in skills.untold[:_MAX_TOLD])
+        yield (
+            f"the prompt has no room for {len(skills.untold):,} of the skills, as it has at most"
+            f" {MAX_PROMPT_CHARS:,} characters for them: {told}"
+        )
 
 
 def _tell_unknown(what: str, names: Iterable[str], kind: str) -> Iterator[str]:

@@ -4,9 +4,15 @@ from collections.abc import Iterable, Iterator
 
 from ullage.app.assembly.assemble import AssembledRequest
 from ullage.app.gauge.status_text import RULE
+from ullage.core.text.prose import gist
+from ullage.core.text.quoting import one_line, visible_line
 
 NAME_CHARS = 48
 """So that a row fits into 80 columns."""
+_SKILL_CHARS = 24
+_SKILL_COLUMN = _SKILL_CHARS + 2
+_MAX_LEFT_OUT = 20
+"""More fill a screen (chosen)."""
 
 
 def assembled_text(assembled: AssembledRequest) -> str:
@@ -16,6 +22,7 @@ def assembled_text(assembled: AssembledRequest) -> str:
         (title, _list_sections(assembled)),
         ("Files of the workspace", _list_files(assembled)),
         ("Skills that the prompt names", _list_skills(assembled)),
+        ("Skills that are left out", _list_left_out(assembled)),
         (f"Budget of {assembled.budget.context_window:,} tokens", _list_budget(assembled)),
         ("Warnings", _list_warnings(assembled)),
     )
@@ -50,7 +57,16 @@ def _list_files(assembled: AssembledRequest) -> Iterator[str]:
 
 def _list_skills(assembled: AssembledRequest) -> Iterator[str]:
     for skill in assembled.skills.resolved_skills:
-        yield f"{_shorten(skill.name, 24):<26}{_shorten(skill.path, NAME_CHARS)}"
+        name = _shorten(skill.name, _SKILL_CHARS)
+        yield f"{name:<{_SKILL_COLUMN}}{_shorten(skill.path, NAME_CHARS)}"
+
+
+def _list_left_out(assembled: AssembledRequest) -> Iterator[str]:
+    for skill in assembled.left_out_skills[:_MAX_LEFT_OUT]:
+        reason = gist(visible_line("; ".join(skill.reasons)), 80 - _SKILL_COLUMN)
+        yield f"{_shorten(skill.name, _SKILL_CHARS):<{_SKILL_COLUMN}}{reason}"
+    if len(assembled.left_out_skills) > _MAX_LEFT_OUT:
+        yield f"and {len(assembled.left_out_skills) - _MAX_LEFT_OUT:,} more, which --json names"
 
 
 def _list_budget(assembled: AssembledRequest) -> Iterator[str]:
@@ -87,4 +103,5 @@ def _row(name: str, n_tokens: int, n_chars: int | None = None) -> str:
 
 def _shorten(name: str, n_chars: int) -> str:
     """Cut a name from the left: the end of a path tells more."""
+    name = one_line(name)
     return name if len(name) <= n_chars else f"…{name[1 - n_chars :]}"

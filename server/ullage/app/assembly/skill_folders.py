@@ -1,7 +1,7 @@
 """The skills of a workspace: those of OpenClaw that are eligible, and what agents list."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import cast
 
@@ -13,6 +13,7 @@ from ullage.core.assembly.skill_frontmatter import read_skill
 from ullage.core.assembly.skills import Eligibility, Skill, list_obstacles, merge_skills
 from ullage.core.config.agent_settings import AgentSettings, value_at
 from ullage.core.gauge.window import Window
+from ullage.core.text.quoting import visible_line
 from ullage.core.transcript.entries import JsonObject
 from ullage.formats.agent_info import AgentInfo, SkillFolder
 from ullage.store.config.agent_settings import read_settings_files
@@ -42,20 +43,11 @@ class WorkspaceSkills(msgspec.Struct, frozen=True, kw_only=True):
     left_out: tuple[LeftOutSkill, ...]
 
 
-def read_workspace_skills(
-    workspace: Path, places: Places, extra_folders: Sequence[Path] = ()
-) -> tuple[Skill, ...]:
-    """Give the skills that OpenClaw would use in a workspace, by name."""
-    return find_workspace_skills(workspace, places, extra_folders).skills
-
-
-def find_workspace_skills(
-    workspace: Path, places: Places, extra_folders: Sequence[Path] = ()
-) -> WorkspaceSkills:
+def find_workspace_skills(workspace: Path, places: Places) -> WorkspaceSkills:
     """Find the skills of a workspace, of which a later place wins (docs/design/assembly.md,
     "Skills").
 
-    `extra_folders` are those of plug-ins. Programs are looked for, none is run.
+    Programs are looked for, none is run.
     """
     chosen = places.env.get("OPENCLAW_STATE_DIR")
     own = Path(chosen).expanduser() if chosen else places.home / ".openclaw"
@@ -63,7 +55,6 @@ def find_workspace_skills(
     configuration = settings[0].content if settings else {}
     folders = (
         *(_folder(path, "extra") for path in _list_extra(configuration)),
-        *(_folder(path, "extra") for path in extra_folders),
         *(_folder(path, "bundled") for path in _list_bundled(places, workspace)),
         _folder(own / "skills", "managed"),
         _folder(places.home / ".agents" / "skills", "personal"),
@@ -78,7 +69,9 @@ def find_workspace_skills(
             found.append(skill)
         else:
             reason = file.fault or "has no description"
-            left_out.append(LeftOutSkill(name=file.name, path=file.path, reasons=(reason,)))
+            left_out.append(
+                LeftOutSkill(name=visible_line(file.name), path=file.path, reasons=(reason,))
+            )
     skills = merge_skills([found])
     eligibility = _find_eligibility(skills, configuration, places, workspace)
     obstacles = {skill.name: list_obstacles(skill, eligibility) for skill in skills}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from ullage.core.assembly.skills import one_line
+from ullage.core.text.quoting import one_line
 from ullage.core.transcript.entries import JsonObject
 
 

@@ -12,6 +12,7 @@ import msgspec
 from ullage.core.assembly.skills import Skill, SkillInvocation, SkillMetadata
 from ullage.core.config.agent_settings import value_at
 from ullage.core.text.json5 import parse_json5
+from ullage.core.text.quoting import visible_line
 from ullage.core.text.tree import ParseError, plain_value
 from ullage.core.transcript.entries import JsonObject
 
@@ -19,6 +20,8 @@ _FRONTMATTER = re.compile(r"---[^\S\n]*\n(.*?)^---[^\S\n]*$\n?", re.DOTALL | re.
 _FIELD = re.compile(r"([\w-]+):[^\S\n]+(\S.*)")
 _METADATA_KEYS = ("openclaw", "clawdbot")
 """What OpenClaw is called in a skill, and what it was called before."""
+_MAX_NEEDS = 100
+"""Of one kind (chosen): each program is looked for in every folder of `PATH`."""
 _YES = ("true", "1", "yes", "on")
 _NO = ("false", "0", "no", "off")
 
@@ -76,12 +79,12 @@ def find_first_line(body: str) -> str:
 
 def read_skill(file: SkillFile) -> Skill | None:
     """Read a skill of OpenClaw; None where it has no description, which OpenClaw passes over."""
-    description = file.text("description")
+    description = visible_line(file.text("description"))
     if not description:
         return None
     metadata = _read_metadata(file.fields)
     return Skill(
-        name=file.text("name") or file.name,
+        name=visible_line(file.text("name")) or visible_line(file.name),
         description=description,
         path=file.path,
         source=file.scope,
@@ -96,7 +99,6 @@ def read_skill(file: SkillFile) -> Skill | None:
             config_paths=_texts_at(metadata, "requires", "config"),
         ),
         invocation=SkillInvocation(
-            is_user_invocable=file.flag("user-invocable", default=True),
             is_model_invocable=not file.flag("disable-model-invocation", default=False),
         ),
         primary_env=_text_at(metadata, "primaryEnv"),
@@ -136,4 +138,4 @@ def _texts_at(metadata: JsonObject, *keys: str) -> tuple[str, ...]:
         value = value.split(",")
     items: Sequence[object] = cast(list[object], value) if isinstance(value, list) else ()
     texts = (item.strip() for item in items if isinstance(item, str))
-    return tuple(filter(None, texts))
+    return tuple(filter(None, texts))[:_MAX_NEEDS]

@@ -10,18 +10,22 @@ from typing import cast
 import msgspec
 
 from ullage.core.config.agent_settings import value_at
+from ullage.core.text.positions import utf16_length
+from ullage.core.text.quoting import visible_line
 from ullage.core.transcript.entries import JsonObject
 
+_HEADING = "## Available Skills"
 _TRUE_BY_DEFAULT = ("browser.enabled", "browser.evaluateEnabled")
 """What OpenClaw's configuration means where it says nothing (its source, `config.ts`)."""
+MAX_PROMPT_CHARS = 20_000
+"""Of all skills, in UTF-16 units: as many as of one bootstrap file (chosen)."""
 _VERSION_DIGITS = 12
 """Hexadecimal, of a SHA-256: 48 bits, which JavaScript holds exactly as a number."""
 
 
 class SkillInvocation(msgspec.Struct, frozen=True, kw_only=True):
-    """Who may use a skill."""
+    """Who may use a skill; a user always."""
 
-    is_user_invocable: bool = True
     is_model_invocable: bool = True
     """Else the prompt does not name it."""
 
@@ -76,6 +80,8 @@ class SkillSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Also those that only a user may call."""
     resolved_skills: tuple[Skill, ...]
     """Those that the prompt names."""
+    untold: tuple[str, ...]
+    """Names of those that the prompt has no room for."""
     version: int
     """The same for the same files, in any process; another one once one of them changes."""
 
@@ -120,13 +126,16 @@ def build_skill_snapshot(
     if wanted is not None:
         names = {name.strip() for name in wanted}
         skills = [skill for skill in skills if skill.name in names]
-    told = tuple(skill for skill in skills if skill.invocation.is_model_invocable)
+    tellable = [skill for skill in skills if skill.invocation.is_model_invocable]
+    told = tuple(_list_fitting(tellable))
+    told_names = {skill.name for skill in told}
     return SkillSnapshot(
         prompt=write_skills_prompt(told),
         skills=tuple(
             NamedSkill(name=skill.name, primary_env=skill.primary_env) for skill in skills
         ),
         resolved_skills=told,
+        untold=tuple(skill.name for skill in tellable if skill.name not in told_names),
         version=_version(skills),
     )
 
@@ -138,12 +147,21 @@ def write_skills_prompt(skills: Sequence[Skill]) -> str:
     """
     if not skills:
         return ""
-    parts = (f"### {one_line(skill.name)}\n{one_line(skill.description)}" for skill in skills)
-    return "\n\n".join(("## Available Skills", *parts))
+    return "\n\n".join((_HEADING, *map(_write_skill, skills)))
 
 
-def one_line(text: str) -> str:
-    return " ".join(text.split())
+def _write_skill(skill: Skill) -> str:
+    return f"### {visible_line(skill.name)}\n{visible_line(skill.description)}"
+
+
+def _list_fitting(skills: Iterable[Skill]) -> Iterator[Skill]:
+    """List the skills that the prompt has room for: a long one keeps no other out."""
+    room = MAX_PROMPT_CHARS - len(_HEADING)
+    for skill in skills:
+        n_chars = len("\n\n") + utf16_length(_write_skill(skill))
+        if n_chars <= room:
+            room -= n_chars
+            yield skill
 
 
 def _version(skills: Iterable[Skill]) -> int:

@@ -17,7 +17,7 @@ from ullage.core.assembly.prompt_parameters import (
     SubagentParameters,
     Tool,
 )
-from ullage.core.assembly.skills import one_line
+from ullage.core.text.quoting import visible_line
 
 SectionName: TypeAlias = Literal[
     "Runtime Context",
@@ -90,7 +90,7 @@ def join_sections(sections: Iterable[PromptSection]) -> str:
 
 def build_subagent_prompt(parameters: SubagentParameters) -> str:
     """Write what a subagent is told; its sessions follow, where a runtime names them."""
-    task = one_line(parameters.task or parameters.label or _UNNAMED_TASK)
+    task = visible_line(parameters.task or parameters.label or _UNNAMED_TASK)
     origin = parameters.requester_origin
     named = (
         ("Label", parameters.label),
@@ -98,14 +98,14 @@ def build_subagent_prompt(parameters: SubagentParameters) -> str:
         ("Requester origin", None if origin is None else json.dumps(origin, ensure_ascii=False)),
         ("Your session", parameters.child_session_key),
     )
-    lines = [f"- {name}: {one_line(value)}" for name, value in named if value]
+    lines = [f"- {name}: {visible_line(value)}" for name, value in named if value]
     context = "\n".join(("", "## Session", *lines, "")) if lines else ""
     return _SUBAGENT.format(task=task) + context
 
 
 def write_context_file(file: ContextFile) -> str:
     """Write a file as the prompt holds it, below its path."""
-    return f"## {one_line(file.path)}\n\n{file.content.rstrip()}\n"
+    return f"## {visible_line(file.path)}\n\n{file.content.rstrip()}\n"
 
 
 def _list_runtime(parameters: PromptParameters) -> Iterator[str]:
@@ -127,7 +127,7 @@ def _list_runtime(parameters: PromptParameters) -> Iterator[str]:
         ("The user writes from", ", ".join(parameters.owner_numbers)),
     )
     yield from _list_sandbox(parameters.sandbox_info)
-    yield from (f"- {one_line(note)}" for note in parameters.workspace_notes)
+    yield from (f"- {visible_line(note)}" for note in parameters.workspace_notes)
 
 
 def _list_sandbox(sandbox: SandboxFacts | None) -> Iterator[str]:
@@ -147,8 +147,8 @@ def _list_files(files: Iterable[ContextFile], *, is_minimal: bool) -> Iterator[s
 
 
 def _describe_tool(tool: Tool) -> str:
-    description = one_line(tool.description)
-    return f"- {one_line(tool.name)}{': ' if description else ''}{description}"
+    description = visible_line(tool.description)
+    return f"- {visible_line(tool.name)}{': ' if description else ''}{description}"
 
 
 def _list_hints(parameters: PromptParameters, *, is_minimal: bool) -> Iterator[str]:
@@ -166,11 +166,11 @@ def _list_hints(parameters: PromptParameters, *, is_minimal: bool) -> Iterator[s
 def _list_proactive_hints(heartbeat_prompt: str | None, runtime: RuntimeFacts) -> Iterator[str]:
     """Say what may be done unasked, which a subagent never does."""
     if runtime.channel_actions:
-        actions = ", ".join(map(one_line, runtime.channel_actions))
+        actions = ", ".join(map(visible_line, runtime.channel_actions))
         yield f"- Where it helps the user, act in the channel unasked: {actions}"
     if heartbeat_prompt and heartbeat_prompt.strip():
         yield (
-            f"- A message {json.dumps(one_line(heartbeat_prompt), ensure_ascii=False)} is a"
+            f"- A message {json.dumps(visible_line(heartbeat_prompt), ensure_ascii=False)} is a"
             " heartbeat: see whether anything is due and do it unasked; if nothing is, answer"
             f" {HEARTBEAT_ANSWER} and nothing else"
         )
@@ -179,7 +179,7 @@ def _list_proactive_hints(heartbeat_prompt: str | None, runtime: RuntimeFacts) -
 def _list_rows(*rows: tuple[str, str | None]) -> Iterator[str]:
     for name, value in rows:
         if value and value.strip():
-            yield f"- {name}: {one_line(value)}"
+            yield f"- {name}: {visible_line(value)}"
 
 
 def _list_texts(text: str | None) -> Iterator[str]:

@@ -49,6 +49,11 @@ def one_line(text: str) -> str:
     return _UNPRINTABLE.sub(" ", _SURROGATE.sub("\ufffd", text))
 
 
+def visible_line(text: str) -> str:
+    """Bring text onto one line of what can be seen, with single spaces between words."""
+    return " ".join(_INVISIBLE.sub("", one_line(text)).split())
+
+
 def show_hidden(text: str) -> str:
     """Write what cannot be seen in a line as its code, `<U+200B>`, for a person to judge."""
     return _UNPRINTABLE.sub(_write_code, _INVISIBLE.sub(_write_code, text))
