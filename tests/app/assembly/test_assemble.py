@@ -15,6 +15,7 @@ from ullage.app.assembly.assemble import (
 from ullage.app.assembly.source import AssemblySource, open_source
 from ullage.app.config.load import load_config
 from ullage.app.sessions.open import open_session
+from ullage.core.assembly.bootstrap import ContextFile
 from ullage.core.assembly.event import EventMessage
 from ullage.core.assembly.history import build_session_history
 from ullage.core.assembly.prompt_parameters import PromptParameters, SubagentParameters, Tool
@@ -23,6 +24,7 @@ from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.errors import InputError
 from ullage.formats.registry import AGENTS
 from ullage.store.files.places import Places
+from ullage.store.files.text_files import MAX_TEXT_BYTES
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 SKILL = "---\nname: {name}\ndescription: Does {name}.\n---\nHow to do it.\n"
@@ -103,6 +105,27 @@ def test_only_the_primary_session_is_given_memory(places: Places) -> None:
     assert "Text of MEMORY.md" not in other.system
     assert (other.budget.memory, other.warnings) == (0, ())
     assert other.files[-1].cut == "only the primary session is given it"
+
+
+def test_no_other_session_is_given_memory_by_another_way(places: Places, work: Path) -> None:
+    (work / "notes.md").symlink_to("MEMORY.md")
+    given = (ContextFile(path=str(work / "MEMORY.md"), content="Text of MEMORY.md."),)
+    for named in ("MEMORY.md", "./MEMORY.md", "notes.md"):
+        source = source_of(places, ULLAGE_BOOTSTRAP_FILES=named)
+        wish = AssemblyWish(is_primary=False, parameters=PromptParameters(context_files=given))
+        other = assemble(wish, source)
+        assert "Text of MEMORY.md" not in other.system
+        assert [file.kind for file in other.files] == ["rules", "identity", "memory", "memory"]
+        assert "Text of MEMORY.md" in assemble(AssemblyWish(), source).system
+
+
+def test_a_file_that_is_too_large_to_be_read_whole_is_told(places: Places, work: Path) -> None:
+    (work / "AGENTS.md").write_text("x" * (MAX_TEXT_BYTES + 1), "utf-8")
+    assembled = run(places)
+    assert paths_of(assembled) == ["SOUL.md", "MEMORY.md"]
+    assert assembled.warnings == ("AGENTS.md: it is not given, as it has more than 2 MB",)
+    (work / "AGENTS.md").write_text("x" * MAX_TEXT_BYTES, "utf-8")
+    assert run(places).files[0].n_chars == MAX_TEXT_BYTES
 
 
 @pytest.mark.usefixtures("work")

@@ -14,9 +14,17 @@ from ullage.core.assembly.bootstrap import (
     FileKind,
     WorkspaceFile,
 )
-from ullage.store.files.text_files import exists, is_same_file, read_text_inside
+from ullage.store.files.text_files import (
+    MAX_TEXT_BYTES,
+    exists,
+    is_same_file,
+    is_too_large,
+    read_text_inside,
+)
 from ullage.store.memory.daily_log import log_path
 from ullage.store.memory.places import MEMORY
+
+_MAX_MB = MAX_TEXT_BYTES // 1024 // 1024
 
 
 class BootstrapReader:
@@ -37,7 +45,7 @@ class BootstrapReader:
             *self._read("rules", RULES),
             *self._read("identity", IDENTITY),
             *self._read("custom", custom),
-            *(WorkspaceFile(path=file.path, text=file.content, kind="custom") for file in given),
+            *(self._make("custom", file.path, file.content) for file in given),
             *self._read("memory", (MEMORY,)),
             *self._read("daily log", (log.relative_to(self._workspace).as_posix() for log in logs)),
         )
@@ -55,5 +63,14 @@ class BootstrapReader:
             text = read_text_inside(self._workspace, name)
             if text is None:
                 self.warnings.append(f"{name}: it is no text, or leads out of the workspace")
+            elif is_too_large(path):
+                self.warnings.append(f"{name}: it is not given, as it has more than {_MAX_MB} MB")
             else:
-                yield WorkspaceFile(path=name, text=text, kind=kind)
+                yield self._make(kind, name, text)
+
+    def _make(self, kind: FileKind, name: str, text: str) -> WorkspaceFile:
+        """Make a file that is given: MEMORY.md is memory whoever names it, and however."""
+        is_named_so = name.replace("\\", "/").rpartition("/")[2].casefold() == MEMORY.casefold()
+        memory = self._workspace / MEMORY
+        is_memory = is_named_so or is_same_file(self._workspace / name, memory)
+        return WorkspaceFile(path=name, text=text, kind="memory" if is_memory else kind)

@@ -34,6 +34,14 @@ def read_text_file(path: Path) -> str | None:
     return data.decode("utf-8-sig", "replace")
 
 
+def is_too_large(path: Path) -> bool:
+    """Whether a file has more than what is read of a text."""
+    try:
+        return path.stat().st_size > MAX_TEXT_BYTES
+    except (OSError, ValueError):
+        return False
+
+
 def read_plain_file(path: Path, max_bytes: int) -> bytes | None:
     """Read a regular file up to a number of bytes, through no link; None for anything else."""
     pieces: list[bytes] = []
