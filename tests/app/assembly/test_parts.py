@@ -192,6 +192,20 @@ def test_codex_reads_nothing_of_a_folder_that_is_not_trusted(project: Path, plac
     assert [text.source for text in list_sent_texts(session, Config())] == [str(own)]
 
 
+def test_tags_of_files_that_nobody_closes_take_no_time(project: Path, places: Places) -> None:
+    tag = '<project_instructions path="a">\n'
+    file = f"{tag}Rule.\n</project_instructions>\n\n"
+    opened = tag * 50_000
+    pi = PiFile(cwd=str(project))
+    sections = {"project_context": f"<project_context>\n{file}{opened}"}
+    pi.message("system", content="", sections=sections)
+    pi.user("Begin.")
+    session = loaded(pi.data, project / "a.jsonl", places)
+    sent = [text for text in list_sent_texts(session, Config()) if text.name == "instructions"]
+    parts = ["<project_context>", file.strip(), opened.strip()]
+    assert [text.text.strip() for text in sent] == parts
+
+
 def test_pis_sections_are_parts_and_a_later_one_takes_an_earlier_ones_place(
     project: Path, places: Places
 ) -> None:

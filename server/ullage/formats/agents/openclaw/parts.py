@@ -9,9 +9,8 @@ from ullage.core.transcript.entries import JsonObject, Lines, Text
 from ullage.formats.agents.openclaw.messages import SECTIONS
 from ullage.formats.json_line import compact_json, objects_of, text_of, texts_of
 
-_FILE = re.compile(
-    r'<project_instructions path="([^"\n]*)">\n.*?\n</project_instructions>\n*', re.DOTALL
-)
+_FILE_START = re.compile(r'<project_instructions path="([^"\n]*)">\n')
+_FILE_END = re.compile(r"\n</project_instructions>\n*")
 
 
 def list_sent_texts(lines: Lines, context: Context) -> Iterator[SentText]:
@@ -36,13 +35,26 @@ def _list_sections(item: ContextItem) -> Iterator[SentText]:
             continue
         name, text = _name_section(block.text), block.text
         end = 0
-        for match in _FILE.finditer(text) if name == "instructions" else ():
-            if text[end : match.start()].strip():
-                yield _make(name, text[end : match.start()])
-            yield _make(name, match[0]).from_file(match[1])
-            end = match.end()
+        for first, last in _list_files(text) if name == "instructions" else ():
+            if text[end : first.start()].strip():
+                yield _make(name, text[end : first.start()])
+            end = last.end()
+            yield _make(name, text[first.start() : end]).from_file(first[1])
         if text[end:].strip():
             yield _make(name, text[end:])
+
+
+def _list_files(text: str) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
+    """List the files of a section by the tags around each.
+
+    One expression for both would search from every tag to the end where none is closed.
+    """
+    end = 0
+    while (first := _FILE_START.search(text, end)) and (
+        last := _FILE_END.search(text, first.end())
+    ):
+        yield first, last
+        end = last.end()
 
 
 def _name_section(text: str) -> str:
