@@ -440,4 +440,4 @@ def test_that_nothing_is_left_is_no_open_item(end: str, left: list[str]) -> None
     report = f"The parser is ported and all 41 tests pass.\n\n{end}"
     assert open_texts(ASKED, *LOOKED, assistant(report)) == left
     next_step = state_of(ASKED, *LOOKED, assistant(report)).next_step
-    assert [next_step.text] if next_step else [] == left
+    assert ([next_step.text] if next_step else []) == left
