@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -61,7 +63,7 @@ def test_a_fresh_session_is_offered_the_work_of_the_last_one_once(place: Place) 
 
 def test_a_session_is_not_offered_its_own_work(place: Place) -> None:
     leave(place)
-    assert find_work("claude-code:old", place.places(), time.time()) is None
+    assert find_work("claude-code:old", Config(), place.places(), time.time()) is None
 
 
 def test_never_from_another_branch_folder_or_repository(place: Place) -> None:
@@ -133,6 +135,56 @@ def test_a_session_that_is_open_now_is_not_offered(place: Place) -> None:
     assert offer(place.places()) is None
     # The agent that asks may have the session open that it has just cleared.
     path.write_text(json.dumps(said | {"pid": os.getppid()}))
+    assert offer(place.places()) is not None
+
+
+def go_on(place: Place, *, is_done: bool, minutes: int = 3) -> None:
+    """Have the session `old` go on some minutes after its checkpoint, which was 10 minutes ago."""
+    (path,) = place.state.rglob("cp_001.yaml")
+    written = re.search(r"created_at: \S+", path.read_text())
+    assert written is not None
+    at = datetime.now(UTC) - timedelta(minutes=10)
+    stamp = f"created_at: {at.isoformat(timespec='seconds')}"
+    path.write_text(path.read_text().replace(written[0], stamp))
+    file = ClaudeFile(cwd=str(place.cwd), session_id="old")
+    file.user("Fix the parcel router.")
+    file.assistant(text("It is fixed."), usage=9_000, stop_reason="end_turn")
+    if not is_done:
+        file.user("Write the release notes.")
+    transcript = place.write("old.jsonl", file.data)
+    os.utime(transcript, (at.timestamp() + 60 * minutes,) * 2)
+
+
+def test_what_a_session_did_after_its_checkpoint_is_read_from_its_transcript(place: Place) -> None:
+    leave(place)
+    go_on(place, is_done=False)
+    told = offer(place.places())
+    assert told is not None
+    assert "Write the release notes." in told.text
+    assert "7 minutes ago" in told.text
+    assert told.checkpoint_id == "cp_002"
+
+
+def test_work_that_was_done_after_the_checkpoint_is_not_offered(place: Place) -> None:
+    leave(place)
+    go_on(place, is_done=True)
+    assert offer(place.places()) is None
+
+
+def test_stale_work_is_not_offered_where_nothing_can_be_written(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leave(place)
+    go_on(place, is_done=False)
+    places = place.places()
+    assert offer(places.for_reading(is_read_only=True), is_read_only=True) is None
+    monkeypatch.setattr("ullage.app.checkpoint.offer.MAX_READ_BYTES", 100)
+    assert offer(places) is None
+
+
+def test_a_checkpoint_whose_transcript_is_gone_is_offered(place: Place) -> None:
+    leave(place)
+    (place.cwd / "old.jsonl").unlink()
     assert offer(place.places()) is not None
 
 

@@ -17,7 +17,7 @@ SHOWING = types.ClientCapabilities(
         show_document=types.ShowDocumentClientCapabilities(support=True)
     ),
 )
-OFFER = "You can go on with earlier work, just now (Claude Code): Fix the parcel router."
+OFFER = "You can go on with earlier work, 1 hour ago (Claude Code): Fix the parcel router."
 
 
 def leave_work(place: Place) -> None:

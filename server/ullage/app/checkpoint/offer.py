@@ -2,6 +2,10 @@
 
 import os
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec.structs import replace
 
 from ullage.app.sessions.secrets import secrets_in
 from ullage.core.checkpoint.checkpoint import Checkpoint, clean
@@ -13,10 +17,16 @@ from ullage.core.checkpoint.offer import (
     write_offer,
 )
 from ullage.core.config.settings import Config
+from ullage.errors import InputError, UllageError
 from ullage.store.checkpoint.files import read_latest
 from ullage.store.checkpoint.left_work import MAX_AGE_S, LeftWork, list_work, mark_offered
 from ullage.store.files.places import Places, session_folder
 from ullage.store.files.work_tree import find_work_tree
+
+STALE_S = 60.0
+"""The turn that a checkpoint was written in may end so much later (chosen)."""
+MAX_READ_BYTES = 16 * 1024 * 1024
+"""Of a transcript that is read for an offer: 1 s of CPU at most, of the 5 s of a hook (chosen)."""
 
 
 def offer_work(
@@ -41,10 +51,10 @@ def offer_work(
     mode = config.resume.offer
     if mode == "never":
         return None
-    own = _find_own(session_key, places, now_s)
+    own = _find_own(session_key, config, places, now_s)
     checkpoint = own
     if own is None and not is_private:
-        checkpoint = find_work(session_key, places, now_s)
+        checkpoint = find_work(session_key, config, places, now_s)
     if checkpoint is None:
         return None
     secrets, text = secrets_in((places.cwd,), places), ""
@@ -59,11 +69,12 @@ def offer_work(
     return offer
 
 
-def find_work(session_key: str, places: Places, now_s: float) -> Checkpoint | None:
+def find_work(session_key: str, config: Config, places: Places, now_s: float) -> Checkpoint | None:
     """Find the checkpoint of the last other session of this folder, if it left something open.
 
     The last one decides: where it has nothing open, what an older one left is no news, and where
-    it runs, nobody left it. One that went on elsewhere, on another branch, is of there.
+    it runs, nobody left it. One that went on elsewhere, on another branch, is of there. Its time
+    is that of the session's last record.
     """
     if not can_be_offered(session_key):
         return None
@@ -72,8 +83,10 @@ def find_work(session_key: str, places: Places, now_s: float) -> Checkpoint | No
             continue
         checkpoint = _read_left(work, places) if can_be_offered(work.session_key) else None
         if checkpoint is not None:
-            is_left = has_open_work(checkpoint) and _is_recent(checkpoint, now_s)
-            return checkpoint if is_left and not _is_running(checkpoint, places) else None
+            if not _is_recent(checkpoint, now_s) or _is_running(checkpoint, places):
+                return None
+            latest = _catch_up(checkpoint, config, places)
+            return latest if latest is not None and has_open_work(latest) else None
     return None
 
 
@@ -86,11 +99,13 @@ def name_agent(checkpoint: Checkpoint) -> str:
     return next((info.name for info in AGENTS if info.agent == named), named)
 
 
-def _find_own(session_key: str, places: Places, now_s: float) -> Checkpoint | None:
+def _find_own(session_key: str, config: Config, places: Places, now_s: float) -> Checkpoint | None:
     """Find what a session itself left, if that was in this work tree."""
     own = (work for work in _list_work(places) if work.session_key == session_key)
     checkpoint = next((_read_left(work, places) for work in own), None)
-    return checkpoint if checkpoint is not None and _is_recent(checkpoint, now_s) else None
+    if checkpoint is None or not _is_recent(checkpoint, now_s):
+        return None
+    return _catch_up(checkpoint, config, places)
 
 
 def _list_work(places: Places) -> Iterator[LeftWork]:
@@ -103,6 +118,45 @@ def _read_left(work: LeftWork, places: Places) -> Checkpoint | None:
     latest = read_latest(session_folder("checkpoints", work.session_key, places)).checkpoint
     is_of_here = latest is not None and latest.meta.checkpoint_id == work.checkpoint_id
     return latest if is_of_here else None
+
+
+def _catch_up(checkpoint: Checkpoint, config: Config, places: Places) -> Checkpoint | None:
+    """Give the state as of the session's last record, by a new checkpoint where it went on since.
+
+    None where it did, and no checkpoint can be written in the time that a hook has. Where there is
+    no transcript to read any more, the checkpoint is all that is known.
+    """
+    # Nor for transcripts.
+    from ullage.app.sessions.open import open_session
+
+    meta = checkpoint.meta
+    try:
+        if not meta.session_file:
+            return checkpoint
+        session = open_session(Path(meta.session_file), meta.session_key.partition(":")[2])
+    except InputError:
+        return checkpoint
+    written_s = session.lines.written_ns / 1e9
+    if (age_of(checkpoint, written_s) or 0.0) > STALE_S:
+        is_read_only = config.policy.is_read_only or not places.keeps_caches
+        if is_read_only or session.lines.size_bytes > MAX_READ_BYTES:
+            return None
+        from ullage.app.checkpoint.write import Origin, write_checkpoint
+        from ullage.app.sessions.quick_load import load_quickly
+
+        session = replace(session, key=meta.session_key)
+        try:
+            checkpoint = write_checkpoint(
+                load_quickly(session, config, places),
+                config.checkpoint,
+                places,
+                trigger="session-end",
+                origin=Origin(channel=meta.channel, agent_id=meta.agent_id),
+            ).checkpoint
+        except UllageError:
+            return None
+    at = datetime.fromtimestamp(written_s, UTC).isoformat(timespec="seconds")
+    return replace(checkpoint, meta=replace(checkpoint.meta, created_at=at))
 
 
 def _is_running(checkpoint: Checkpoint, places: Places) -> bool:

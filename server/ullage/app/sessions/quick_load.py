@@ -51,9 +51,7 @@ def read_live_session(
     if session.header.session_id != session_id:
         raise NotATranscript(f"{path.name} is of another session than {agent.name} says")
     reading = read(session, places.for_reading(is_read_only=config.policy.is_read_only))
-    count = TokenCounts(
-        DEFAULT_ENCODING, places.state_folder, lambda text, _: estimate_tokens(text), is_kept=False
-    )
+    count = _estimates(places)
     gauge = gauge_of(session, reading.context, config, count, places)
     count.save()
     return LiveSession(session=session, reading=reading, gauge=gauge, count=count)
@@ -63,6 +61,19 @@ def load_fully(live: LiveSession, config: Config, places: Places) -> Loaded:
     """Load what a checkpoint is made from, with the secrets that must be masked."""
     secrets = SessionSecrets(live.session.header, places)
     return measure_reading(live.session, live.reading, config, live.count, secrets)
+
+
+def load_quickly(session: Session, config: Config, places: Places) -> Loaded:
+    """Load any session, with the secrets that must be masked and no token counted."""
+    reading = read(session, places.for_reading(is_read_only=config.policy.is_read_only))
+    secrets = SessionSecrets(session.header, places)
+    return measure_reading(session, reading, config, _estimates(places), secrets)
+
+
+def _estimates(places: Places) -> TokenCounts:
+    return TokenCounts(
+        DEFAULT_ENCODING, places.state_folder, lambda text, _: estimate_tokens(text), is_kept=False
+    )
 
 
 def has_checkpoint(

@@ -40,7 +40,7 @@ async def offer_last_work(ls: UllageServer) -> None:
 def _take_offer(ls: UllageServer, folder: Path) -> Checkpoint | None:
     places = replace(ls.places, cwd=folder)
     editor = f"editor:{folder_name(str(folder))}"
-    checkpoint = find_work(editor, places, time.time())
+    checkpoint = find_work(editor, ls.config, places, time.time())
     if checkpoint is None:
         return None
     meta = checkpoint.meta
