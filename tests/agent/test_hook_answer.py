@@ -208,7 +208,7 @@ def test_a_fresh_session_is_offered_the_work_of_the_last_one_and_its_user_is_tol
     text = told_context(json.dumps(output), "SessionStart")
     assert text.startswith("[Context offer] An earlier session of Claude Code")
     assert "checkpoint show --text --session 5e55`" in text
-    assert note.endswith("1 hour ago (Claude Code): Fix the parcel router.")
+    assert "1 hour ago (Claude Code): Fix the parcel router. (resume.offer: never" in note
     assert lab.ask(told("SessionStart", source=source), agent) == ""
 
 

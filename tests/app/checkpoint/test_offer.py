@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import shlex
+import sys
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -59,6 +61,14 @@ def test_a_fresh_session_is_offered_the_work_of_the_last_one_once(place: Place) 
     assert "Topic: “Fix the parcel router.”" in told.text
     assert offer(places) is None
     assert offer(places, "codex:another") is not None
+
+
+def test_where_no_path_has_the_program_its_interpreter_is_named(place: Place) -> None:
+    leave(place)
+    told = offer(replace(place.places(), env={"PATH": ""}))
+    assert told is not None
+    command = f"{shlex.quote(sys.executable)} -P -m ullage checkpoint show --text --session old"
+    assert f"`{command}`" in told.text
 
 
 def test_a_session_is_not_offered_its_own_work(place: Place) -> None:

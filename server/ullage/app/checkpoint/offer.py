@@ -63,7 +63,13 @@ def offer_work(
         from ullage.app.checkpoint.resume import restore_text
 
         text = restore_text(checkpoint, config.checkpoint, secrets, max_chars=max_chars)
-    offer = write_offer(clean(checkpoint, secrets), name_agent(checkpoint), now_s, text)
+    offer = write_offer(
+        clean(checkpoint, secrets),
+        name_agent(checkpoint),
+        now_s,
+        program=_program(places),
+        restored=text,
+    )
     if not is_read_only and not mark_offered(session_key, session_id, places):
         return None
     return offer
@@ -118,6 +124,16 @@ def _read_left(work: LeftWork, places: Places) -> Checkpoint | None:
     latest = read_latest(session_folder("checkpoints", work.session_key, places)).checkpoint
     is_of_here = latest is not None and latest.meta.checkpoint_id == work.checkpoint_id
     return latest if is_of_here else None
+
+
+def _program(places: Places) -> str:
+    """Write how an agent's shell runs us: as the hooks do, where no folder of its PATH has us."""
+    from ullage.core.install.hook_settings import write_program
+    from ullage.store.files.programs import find_program, interpreter
+
+    if find_program("ullage", places, folder=places.cwd) is not None:
+        return "ullage"
+    return write_program(interpreter(), is_windows=os.name == "nt", takes_bash=True)
 
 
 def _catch_up(checkpoint: Checkpoint, config: Config, places: Places) -> Checkpoint | None:

@@ -1,6 +1,5 @@
 """The programs that Ullage can be installed in: where each keeps its settings and our program."""
 
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +15,7 @@ from ullage.formats.agents.codex.agent import CODEX
 from ullage.formats.agents.openclaw.agent import OPENCLAW
 from ullage.formats.agents.openclaw.settings import STATE_HOME
 from ullage.store.files.places import Places
+from ullage.store.files.programs import interpreter
 
 COMMAND_FILE = "command.json"
 """Beside our program in an agent: how to start the service (`data/agents/shared/client.ts`)."""
@@ -99,12 +99,6 @@ def find_target(name: str, places: Places) -> LocalTarget:
 def service_command() -> tuple[str, ...]:
     """Give the command that starts the service for agents, by this very interpreter."""
     return (interpreter(), *OPTIONS, "agent")
-
-
-def interpreter() -> str:
-    """Name the interpreter that runs us; the link of a virtual environment is not followed."""
-    # Not `resolve`: behind the link the packages of the environment are not found.
-    return str(Path(sys.executable).absolute())
 
 
 def _claude_code_notes(folder: Path, settings: str) -> tuple[str, ...]:

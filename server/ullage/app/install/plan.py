@@ -23,6 +23,7 @@ from ullage.core.text.positions import Positions
 from ullage.core.text.tree import ParseError
 from ullage.errors import AgentNotFound, Unreadable
 from ullage.store.files.places import Places
+from ullage.store.files.programs import interpreter
 from ullage.store.install import agent_files
 from ullage.store.install.agent_files import AgentFile
 
@@ -159,8 +160,8 @@ def find_install_state(name: str, places: Places) -> InstallState:
         if not plan_uninstall(name, places).is_needed:
             return InstallState(agent=agent, state="not-installed")
         others = _interpreters(agent) - {
-            agents.interpreter(),
-            agents.interpreter().replace("\\", "/"),
+            interpreter(),
+            interpreter().replace("\\", "/"),
         }
     except Unreadable as error:
         return InstallState(agent=agent, state="unreadable", detail=str(error))
@@ -257,7 +258,7 @@ def install(agent: agents.LocalTarget, file: AgentFile, before: Before | None) -
             )
         name, hooks = agent.name, agent.target.hooks
         command = write_hook_command(
-            agents.interpreter(),
+            interpreter(),
             name,
             is_windows=sys.platform == "win32",
             takes_bash=agent.target.takes_bash,

@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.config.load import refuse_read_only, refuse_without_memory
-from ullage.app.install.agents import interpreter
 from ullage.app.install.text import (
     CONTEXT_LINES,
     WIDTH,
@@ -23,6 +22,7 @@ from ullage.core.install import schedule as texts
 from ullage.core.install.schedule import PERIOD_MINUTES, Schedule
 from ullage.errors import Refused, StorageError, Unreadable
 from ullage.store.files.places import Places, folder_name, is_project
+from ullage.store.files.programs import interpreter
 from ullage.store.install import scheduler
 from ullage.store.install.agent_files import AgentFile, FileChange, make_changes, read_agent_file
 

@@ -179,18 +179,23 @@ def _items(node: Node | None) -> tuple[Node, ...]:
 
 
 def write_hook_command(python: str, agent: str, *, is_windows: bool, takes_bash: bool) -> str:
-    """Write the command of a hook for the shell that an agent runs it with.
+    """Write the command of a hook for the shell that an agent runs it with."""
+    return f"{write_program(python, is_windows=is_windows, takes_bash=takes_bash)} hook {agent}"
+
+
+def write_program(python: str, *, is_windows: bool, takes_bash: bool) -> str:
+    """Write our program as an interpreter runs it, for the shell of an agent.
 
     On Windows that is Git Bash for some, and PowerShell where there is none (`takes_bash`); `cmd`
     or PowerShell for others. All run a path without quotes; only quotes that PowerShell does not
     understand serve for a path with a space.
     """
     if not is_windows:
-        return shlex.join((python, *OPTIONS, "hook", agent))
+        return shlex.join((python, *OPTIONS))
     program = python.replace("\\", "/") if takes_bash else python
     if not _PLAIN_PATH.match(program):
         program = f'"{program}"'
-    return " ".join((program, *OPTIONS, "hook", agent))
+    return " ".join((program, *OPTIONS))
 
 
 def is_ours(command: str, agent: str) -> bool:

@@ -1,7 +1,8 @@
-"""Other programs of this machine: found in PATH, never in a workspace."""
+"""Programs of this machine: others are found in PATH, never in a workspace."""
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -16,6 +17,12 @@ class ProgramAnswer(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int
     output: bytes
     errors: bytes
+
+
+def interpreter() -> str:
+    """Name the interpreter that runs us; the link of a virtual environment is not followed."""
+    # Not `resolve`: behind the link the packages of the environment are not found.
+    return str(Path(sys.executable).absolute())
 
 
 def find_program(name: str, places: Places, *, folder: Path) -> Path | None:
