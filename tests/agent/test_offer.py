@@ -4,6 +4,7 @@ import pytest
 
 from claude_files import ClaudeFile
 from planning import loaded
+from running import Place
 from service import RuntimeSession, Service
 from ullage.agent.protocol import OFFER
 from ullage.app.checkpoint.write import write_checkpoint
@@ -82,3 +83,13 @@ async def test_a_runtimes_session_without_a_chat_is_offered(service: Service) ->
     await leave_open(session)
     offered = await (await service.open(sessionId="two")).ask(OFFER.name)
     assert "SQLite" in offered.text
+
+
+async def test_what_an_offer_names_is_found_without_a_transcript(
+    service: Service, place: Place
+) -> None:
+    session = await service.open(sessionId="0199-aa")
+    await leave_open(session)
+    for session_id, is_found in (("0199-aa", True), ("0199-a", False)):
+        done = place.run("checkpoint", "show", "--text", "--session", session_id)
+        assert ("SQLite" in done.stdout) is is_found

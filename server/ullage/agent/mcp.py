@@ -22,7 +22,7 @@ from ullage.app.checkpoint.resume import resume
 from ullage.app.checkpoint.write import MCP, write_checkpoint
 from ullage.app.config.load import load_config, refuse_read_only
 from ullage.app.gauge.status_text import status_text
-from ullage.app.sessions.find import find_session
+from ullage.app.sessions.find import find_saved_session, find_session
 from ullage.app.sessions.load import Loaded, load
 from ullage.core.config.settings import Config
 from ullage.core.memory.answer import DEFAULT_LIMIT, DEFAULT_LINES, Scope
@@ -171,8 +171,9 @@ def _write(session: str | None, places: Places) -> str:
 
 
 def _read_checkpoint(session: str | None, places: Places) -> str:
-    loaded, config = _load(session, places)
-    checkpoint = resume(loaded.session.state_key, config.checkpoint, places)
+    config = load_config(places, workspace=places.cwd)
+    key = find_saved_session(session or places.env.get(SESSION_VARIABLE), places).state_key
+    checkpoint = resume(key, config.checkpoint, places)
     if checkpoint is None:
         return "There is no checkpoint of this session yet: checkpoint_write makes one."
     problem, text = checkpoint.problem, checkpoint.text

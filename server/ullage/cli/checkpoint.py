@@ -62,8 +62,10 @@ def show(checkpoint_id: str | None, session: str | None, as_text: bool, as_json:
     """Print a checkpoint as it is on disk (YAML), the latest one if none is named."""
     from ullage.app.change.checkpoint_report import report_found
     from ullage.app.checkpoint.find import find_checkpoint
+    from ullage.app.sessions.find import find_saved_session
 
-    opened, places = options.open_session(session)
+    places = current_places()
+    opened = find_saved_session(session, places)
     entry = find_checkpoint(opened, checkpoint_id, places)
     tell_problem(entry.problem)
     if as_text:

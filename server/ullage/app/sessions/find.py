@@ -23,6 +23,7 @@ from ullage.formats.registry import AGENTS
 from ullage.store.change.new_session import has_digest
 from ullage.store.change.receipts import receipt_of_new, written_before_us
 from ullage.store.change.session_lock import QUIET_S
+from ullage.store.checkpoint.files import find_session_key
 from ullage.store.files.places import Places
 from ullage.store.files.processes import running_sessions
 from ullage.store.transcript.database import find_databases
@@ -34,7 +35,7 @@ from ullage.store.transcript.folders import (
     transcripts_in,
 )
 from ullage.store.transcript.open import DatabaseRow, database_rows
-from ullage.store.transcript.reader import FileLines
+from ullage.store.transcript.reader import FileLines, NoLines
 
 MIN_ID_CHARS = 4
 """A shorter part of an id names too many sessions (chosen)."""
@@ -123,6 +124,27 @@ def find_session(text: str | None, places: Places) -> Session:
     else:
         session = _session_by_id(text, places)
     return msgspec.structs.replace(session, named=text)
+
+
+def find_saved_session(text: str | None, places: Places) -> Session:
+    """Find the session that a user means; one without a transcript by its checkpoints.
+
+    Raises:
+        InputError: there is none, or what is named is no session.
+    """
+    try:
+        return find_session(text, places)
+    except SessionNotFound:
+        key = text and find_session_key(text, places.state_folder / "context" / "checkpoints")
+        if not text or not key:
+            raise
+    return Session(
+        header=Header(agent=None, session_id=text, version=0, cwd=str(places.cwd)),
+        agent_info=None,
+        lines=NoLines(Path()),
+        key=key,
+        named=text,
+    )
 
 
 def no_session_text(cwd: Path, places: Places) -> str:

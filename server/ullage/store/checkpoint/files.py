@@ -44,6 +44,17 @@ def list_ids(folder: Path) -> tuple[str, ...]:
     return tuple(_id(number) for number, is_file in _numbered(folder) if is_file)
 
 
+def find_session_key(session_id: str, folder: Path) -> str | None:
+    """Find the key of a session by its whole id, in the folder of all checkpoints."""
+    for path in folder.iterdir() if folder.is_dir() else ():
+        # A key with a colon is changed to be a folder's name, and ends in a digest then.
+        if f"_{session_id}-" in path.name:
+            latest = read_latest(path).checkpoint
+            if latest is not None and latest.meta.session_key.partition(":")[2] == session_id:
+                return latest.meta.session_key
+    return None
+
+
 def next_id(folder: Path) -> str:
     """Give the id after all of a folder, whatever has their names.
 
