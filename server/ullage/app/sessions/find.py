@@ -23,7 +23,6 @@ from ullage.formats.registry import AGENTS
 from ullage.store.change.new_session import has_digest
 from ullage.store.change.receipts import receipt_of_new, written_before_us
 from ullage.store.change.session_lock import QUIET_S
-from ullage.store.checkpoint.files import find_session_key
 from ullage.store.files.places import Places
 from ullage.store.files.processes import running_sessions
 from ullage.store.transcript.database import find_databases
@@ -135,6 +134,9 @@ def find_saved_session(text: str | None, places: Places) -> Session:
     try:
         return find_session(text, places)
     except SessionNotFound:
+        # Checkpoints are YAML, which no other session needs.
+        from ullage.store.checkpoint.files import find_session_key
+
         key = text and find_session_key(text, places.state_folder / "context" / "checkpoints")
         if not text or not key:
             raise
