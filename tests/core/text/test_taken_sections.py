@@ -47,3 +47,11 @@ def test_what_was_put_back_by_hand_is_not_written_again() -> None:
 )
 def test_nothing_is_written_where_more_than_sections_was_changed(before: str, after: str) -> None:
     assert write_taken_sections(before, after, "x\n") is None
+
+
+def test_a_note_below_a_section_that_stayed_is_none_of_it() -> None:
+    before = "# D\n\n## C\n\n### [a]\n\nFinding: x\n\nmy note\n"
+    after = "# D\n\n## C\n\nmy note\n"
+    taken = write_taken_sections(before, after, f"- mine\n{after}")
+    assert taken == "\n### [a]\n\nFinding: x\n"
+    assert write_taken_sections(before, before.replace("my note\n", ""), before) is None

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from running import WAIT_S
@@ -622,6 +622,7 @@ ITEM_STEP = st.one_of(
 )
 
 
+@example(steps=[("make", {0}), ("append", 0), ("make", set()), ("insert", 0)], line_end=b"\n")
 @given(steps=st.lists(ITEM_STEP, max_size=10), line_end=st.sampled_from([b"\n", b"\r\n"]))
 def test_whatever_is_edited_between_each_item_stands_once_when_all_is_undone(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple], line_end: bytes
