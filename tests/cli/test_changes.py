@@ -11,7 +11,7 @@ import pytest
 from claude_files import SESSION_ID, ClaudeFile, text
 from pi_files import PiFile, conversation
 from running import WAIT_S, Place, idle
-from ullage.formats.agents.claude_code.agent import folder_name
+from ullage.formats.agents.claude_code.places import folder_name
 from ullage.store.change.journal import AppendIntent, Journal
 from ullage.store.transcript.reader import look_at
 

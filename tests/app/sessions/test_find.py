@@ -12,7 +12,7 @@ from pi_files import PiFile
 from running import Place, idle
 from ullage.app.sessions.find import find_session, list_sessions, look
 from ullage.errors import SessionNotFound
-from ullage.formats.agents.claude_code.agent import folder_name
+from ullage.formats.agents.claude_code.places import folder_name
 
 COPY = ("compact", "--layer", "full", "--yes", "--window", "30000")
 

@@ -50,8 +50,9 @@ Headless browser control for web automation."""
 def test_the_later_place_wins_by_name() -> None:
     places = ("extra", "bundled", "managed", "workspace")
     sources = [
-        [make_skill(name, source=place) for name in ("all", *places[at:])]
+        make_skill(name, source=place)
         for at, place in enumerate(places)
+        for name in ("all", *places[at:])
     ]
     merged = merge_skills(sources)
     assert {skill.name: skill.source for skill in merged} == {

@@ -11,7 +11,6 @@ from ullage.app.assembly.skill_use import advise_on_skills
 from ullage.app.documents.check import Surroundings
 from ullage.app.documents.instruction_loading import (
     configure,
-    find_repository,
     home_of,
     list_loaded,
 )
@@ -35,6 +34,7 @@ from ullage.core.assembly.parts import (
 from ullage.core.config.settings import Config
 from ullage.core.text.positions import utf16_length
 from ullage.formats.agent_info import InstructionLoader
+from ullage.store.files.work_tree import list_folders_up
 
 _FROM_FILES = (INSTRUCTIONS, MEMORY)
 """Parts of which each file is sent; of others one file alone."""
@@ -120,7 +120,7 @@ def _find_loader(loaded: Loaded) -> InstructionLoader | None:
 def _find_memory(loader: InstructionLoader, folder: Path, around: Surroundings) -> Path | None:
     if not configure(loader, folder, around).has_memory:
         return None
-    top = find_repository(folder) or folder
+    top = list_folders_up(folder)[-1]
     return loader.find_memory(top, around.places.env, around.places.home)
 
 

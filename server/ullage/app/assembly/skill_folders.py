@@ -20,6 +20,7 @@ from ullage.store.config.agent_settings import read_settings_files
 from ullage.store.files.places import Places
 from ullage.store.files.programs import find_program
 from ullage.store.files.text_files import exists
+from ullage.store.files.work_tree import list_folders_up
 
 _MAX_DEPTH = 6
 """OpenClaw's (docs/design/assembly.md, "Skills")."""
@@ -72,7 +73,7 @@ def find_workspace_skills(workspace: Path, places: Places) -> WorkspaceSkills:
             left_out.append(
                 LeftOutSkill(name=visible_line(file.name), path=file.path, reasons=(reason,))
             )
-    skills = merge_skills([found])
+    skills = merge_skills(found)
     eligibility = _find_eligibility(skills, configuration, places, workspace)
     obstacles = {skill.name: list_obstacles(skill, eligibility) for skill in skills}
     left_out += (
@@ -104,17 +105,10 @@ def list_agent_skills(
         return ()
     paths = agent.setting_files(workspace, workspace, places.env, places.home)
     settings = AgentSettings(sources=read_settings_files(paths), env=places.env)
-    upward = list_upward(workspace)
+    upward = list_folders_up(workspace)
     files = read_skill_files(agent.skills.list_folders(upward, places.env, places.home))
     request = SkillRequest(window=window, model=model, settings=settings, now_ms=now_ms)
     return agent.skills.list_skills(files, request)
-
-
-def list_upward(folder: Path) -> tuple[Path, ...]:
-    """List a folder and those above it, up to the root of its repository; else itself alone."""
-    upward = (folder, *folder.parents)
-    top = next((at for at, path in enumerate(upward) if exists(path / ".git")), 0)
-    return upward[: top + 1]
 
 
 def _folder(path: Path, scope: str) -> SkillFolder:

@@ -71,7 +71,7 @@ def _quote_files(
 
 def _is_ignored(file: Path, workspace: Path) -> bool:
     """Tell whether git keeps a file out, by the rules of each folder around it."""
-    above = list_folders_up(workspace)
+    above = list_folders_up(workspace.resolve())
     below = (each for each in file.parents if each.is_relative_to(above[0]) and each != above[0])
     folders = (*below, *above)
     rules = [(folder, folder / ".gitignore") for folder in folders]

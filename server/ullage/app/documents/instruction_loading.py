@@ -16,7 +16,8 @@ from ullage.core.documents.mentioned_paths import find_imports
 from ullage.formats.agent_info import InstructionLoader
 from ullage.formats.registry import AGENTS
 from ullage.store.config.agent_settings import read_settings_files
-from ullage.store.files.text_files import exists, is_folder, is_same_file, list_names
+from ullage.store.files.text_files import is_folder, is_same_file, list_names
+from ullage.store.files.work_tree import list_folders_up
 
 _AGENTS = {loader: info for info in AGENTS for loader in info.loaders}
 LOADERS = tuple(_AGENTS)
@@ -128,11 +129,6 @@ def configure(loader: InstructionLoader, folder: Path, around: Surroundings) -> 
     return loader.configure(loader, AgentSettings(sources=files, env=env), folder)
 
 
-def find_repository(folder: Path) -> Path | None:
-    """Give the top of the Git repository that a folder is in."""
-    return next((at for at in (folder, *folder.parents) if exists(at / ".git")), None)
-
-
 def home_of(loader: InstructionLoader, around: Surroundings) -> Path | None:
     """Give the user's own folder of an agent, from which it loads too."""
     home = loader.home
@@ -221,7 +217,7 @@ def _list_upwards(loader: InstructionLoader, folder: Path, around: Surroundings)
         case "workspace":
             top = around.workspace_of(folder / "any")
         case "repository":
-            top = find_repository(folder)
+            return list_folders_up(folder)
         case "everywhere":
             top = Path(folder.anchor)
         case _:

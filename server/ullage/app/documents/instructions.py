@@ -20,7 +20,7 @@ from ullage.core.text.gitignore import ignore_spec, is_ignored
 from ullage.core.text.positions import Positions, utf16_length
 from ullage.core.transcript.tokens import estimate_tokens
 from ullage.formats.agent_info import InstructionLoader
-from ullage.formats.agents.claude_code.agent import LOADER as CLAUDE_CODE
+from ullage.formats.agents.claude_code.instructions import LOADER as CLAUDE_CODE
 from ullage.formats.agents.codex.agent import LOADER as CODEX
 from ullage.formats.agents.openclaw.agent import LOADER as OPENCLAW
 from ullage.store.files import text_files

@@ -203,8 +203,6 @@ def apply_unread(
         proposal.statement.text
         for proposal in proposals
         if proposal.statement.origin == "user"
-        # A model's wording is nobody's.
-        and proposal.statement.text in {said.text for said in proposal.said}
         and not proposal.replaces
         and may_apply_unread(proposal.support, today)
     }

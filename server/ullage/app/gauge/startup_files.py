@@ -37,7 +37,7 @@ def read_agents_file(folder: Path) -> tuple[Path, str]:
     Where there is none, the folder and no text.
     """
     try:
-        folders = list_folders_up(folder)
+        folders = list_folders_up(folder.resolve())
     except (OSError, RuntimeError, ValueError):  # links in a circle, a path that is none
         return folder, ""
     texts = ((each, read_text_inside(each, AGENTS_NAME)) for each in folders)

@@ -98,9 +98,9 @@ class Eligibility(msgspec.Struct, frozen=True, kw_only=True):
     """OpenClaw's own."""
 
 
-def merge_skills(sources: Iterable[Iterable[Skill]]) -> tuple[Skill, ...]:
-    """Join the skills of several places by name: the later place wins."""
-    by_name = {skill.name: skill for skills in sources for skill in skills}
+def merge_skills(skills: Iterable[Skill]) -> tuple[Skill, ...]:
+    """Join skills by name, of several places in their order: the later place wins."""
+    by_name = {skill.name: skill for skill in skills}
     return tuple(sorted(by_name.values(), key=lambda skill: (skill.name.casefold(), skill.name)))
 
 

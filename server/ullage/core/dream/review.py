@@ -64,7 +64,7 @@ class ReviewOutcome(msgspec.Struct, frozen=True, kw_only=True):
     texts: MemoryTexts
     accepted: tuple[AcceptedLine, ...] = ()
     replaced: tuple[str, ...] = ()
-    """Lines of `MEMORY.md` that leave it, as they stood there."""
+    """Points of `MEMORY.md` that leave it, as they are shown."""
     settled: tuple[str, ...] = ()
     """Items that wait no more, as an accepted line stands for them."""
     rejected: tuple[str, ...] = ()

@@ -41,7 +41,6 @@ def find_work_tree(folder: Path, places: Places) -> WorkTree | None:
 
 def list_folders_up(folder: Path) -> tuple[Path, ...]:
     """List a folder and those above it up to its repository's; outside of one, it alone."""
-    folder = folder.resolve()
     folders = (folder, *folder.parents)
     top = next((at for at, each in enumerate(folders) if exists(each / ".git")), 0)
     return folders[: top + 1]

@@ -15,7 +15,6 @@ from ullage.formats.agent_info import (
     AgentInfo,
     Env,
     Home,
-    InstructionLoader,
     TitleField,
 )
 from ullage.formats.agents.claude_code import records, settings
@@ -28,9 +27,11 @@ from ullage.formats.agents.claude_code.conversation import (
     sent_entries,
 )
 from ullage.formats.agents.claude_code.edit import EDITOR
+from ullage.formats.agents.claude_code.instructions import LOADER
 from ullage.formats.agents.claude_code.messages import IN_MEMORY, prune_message
 from ullage.formats.agents.claude_code.model import add_costs, follow_model
 from ullage.formats.agents.claude_code.parts import list_sent_texts
+from ullage.formats.agents.claude_code.places import HOME, folder_name
 from ullage.formats.agents.claude_code.skills import SKILLS
 from ullage.formats.agents.claude_code.transfer import TRANSFER
 from ullage.formats.doctor import RecordRules
@@ -47,27 +48,9 @@ from ullage.formats.reading import (
 MAX_SUMMARY_DISTANCE = 20
 """Lines after a boundary among which its summary is looked for (it follows at once, or after
 a few attachments: 2.1.329, seen)."""
-MAX_SLUG_CHARS = 200
 _RECENT_ITEMS = 50
 """Where the call of a result that was just written is looked for (chosen)."""
-_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _LIVE = Home(variable="CLAUDE_CONFIG_DIR", default=".claude", folders=("sessions",))
-LOADER = InstructionLoader(
-    reader="Claude Code",
-    choices=(("CLAUDE.md",), (".claude/CLAUDE.md",), (".claude/rules/**",), ("CLAUDE.local.md",)),
-    folder=".claude",
-    home=settings.HOME,
-    home_choices=(("CLAUDE.md",), ("rules/**",)),
-    reach="everywhere",
-    import_hops=4,
-    imports_outside=False,
-    find_memory=lambda top, env, home: (
-        settings.HOME.root(env, home) / "projects" / folder_name(str(top)) / "memory/MEMORY.md"
-    ),
-    prepare=settings.prepare_instructions,
-    configure=settings.configure_loader,
-)
-"""docs/design/agents.md, "What an agent loads"."""
 NO_RESULT = "[no result was recorded]"
 _ENVELOPE = (
     "isSidechain agentId timestamp userType entrypoint cwd sessionId version gitBranch".split()
@@ -219,39 +202,12 @@ def _to_compaction(boundary: Entry, items: tuple[ContextItem, ...]) -> Compactio
 
 
 def _session_folders(cwd: Path, env: Env, home: Path) -> tuple[Path, ...]:
-    return tuple(root / folder_name(str(cwd)) for root in settings.HOME.paths(env, home))
+    return tuple(root / folder_name(str(cwd)) for root in HOME.paths(env, home))
 
 
 def _subagent_folders(path: Path) -> tuple[Path, ...]:
     """Give the folder beside a transcript that is named as it."""
     return (path.with_suffix("") / "subagents",)
-
-
-def folder_name(cwd: str) -> str:
-    """Encode a working folder as Claude Code does (docs/design/agents.md,
-    "Claude Code: places").
-
-    Every UTF-16 unit but ASCII letters and digits becomes `-`; a name over 200 characters is cut
-    and ends in the path's 32-bit hash in base 36. Different folders may share a name.
-    """
-    data = cwd.encode("utf-16-le", "surrogatepass")
-    units = [int.from_bytes(data[i : i + 2], "little") for i in range(0, len(data), 2)]
-    slug = "".join(chr(u) if u < 128 and chr(u).isalnum() else "-" for u in units)
-    if len(slug) <= MAX_SLUG_CHARS:
-        return slug
-    value = 0
-    for unit in units:
-        value = (value * 31 + unit) & 0xFFFFFFFF
-    return f"{slug[:MAX_SLUG_CHARS]}-{_base36(abs(value - 2**32 if value >= 2**31 else value))}"
-
-
-def _base36(value: int) -> str:
-    digits = ""
-    while True:
-        value, digit = divmod(value, 36)
-        digits = _DIGITS[digit] + digits
-        if not value:
-            return digits
 
 
 def _is_record(native: JsonObject) -> bool:
@@ -380,7 +336,7 @@ CLAUDE_CODE = AgentInfo(
     fork_hint="claude --resume {session_id} --fork-session",
     resume="claude --resume {session_id}",
     shell_variables=("CLAUDECODE",),
-    homes=(settings.HOME,),
+    homes=(HOME,),
     session_folders=_session_folders,
     subagent_folders=_subagent_folders,
     # Titles are written again at the end whenever a session is resumed or left.

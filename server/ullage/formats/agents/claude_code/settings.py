@@ -5,8 +5,6 @@ import sys
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from ullage.core.config.agent_settings import (
     AgentSettings,
     NumberSetting,
@@ -16,8 +14,9 @@ from ullage.core.config.agent_settings import (
 )
 from ullage.core.gauge.gauge import CompactionPoint, PointSource
 from ullage.core.gauge.window import has_large_window, strip_model
-from ullage.formats.agent_info import Env, Home, InstructionLoader, RunningSession
-from ullage.formats.json_line import as_object, texts_of
+from ullage.formats.agent_info import Env, RunningSession
+from ullage.formats.agents.claude_code.places import HOME
+from ullage.formats.json_line import as_object
 
 ANSWER_TOKENS = 20_000
 """Kept free for the answer, or what the model may answer at most where that is less."""
@@ -33,10 +32,6 @@ _MAX_CONTEXT: Final = "CLAUDE_CODE_MAX_CONTEXT_TOKENS"
 _SWITCHES = ("DISABLE_AUTO_COMPACT", "DISABLE_COMPACT")
 _UNITS = {"k": 1_000, "m": 1_000_000}
 _DATED = re.compile(r"(?:-\d{8})?(?:\[1m\])?$")
-_COMMENT = re.compile(r"^[ \t]*<!--.*?-->[ \t]*(?:\n|\Z)", re.MULTILINE | re.DOTALL)
-_FRONTMATTER = re.compile(r"\A---\n(.*?)\n---(?:\n|\Z)", re.DOTALL)
-_PATHS = re.compile(r"^paths:", re.MULTILINE)
-HOME = Home(variable="CLAUDE_CONFIG_DIR", default=".claude", folders=("projects",))
 
 
 def list_setting_files(path: Path, cwd: Path, env: Env, home: Path) -> tuple[Path, ...]:
@@ -135,30 +130,3 @@ def _set_window(settings: AgentSettings, model: str | None) -> NumberSetting | N
 def _max_output(settings: AgentSettings) -> int:
     n_tokens = leading_number(settings.env.get(_MAX_OUTPUT, ""))
     return round(n_tokens) if n_tokens else ANSWER_TOKENS
-
-
-def configure_loader(
-    loader: InstructionLoader, settings: AgentSettings, cwd: Path
-) -> InstructionLoader:
-    """Apply what is excluded, whether memory is on, and what the user let a folder import."""
-    approval = ("projects", str(cwd), "hasClaudeMdExternalIncludesApproved")
-    excludes = (texts_of(file.content, "claudeMdExcludes") for file in settings.sources)
-    return msgspec.structs.replace(
-        loader,
-        excludes=tuple(pattern for patterns in excludes for pattern in patterns),
-        imports_outside=settings.find_flag(*approval) is True,
-        has_memory=settings.find_flag("autoMemoryEnabled") is not False,
-    )
-
-
-def prepare_instructions(path: Path, text: str) -> str:
-    """Give what is sent of a file: no block comments, no blank ends; of a rule no frontmatter.
-
-    A rule for some paths is not sent before such a file is read.
-    """
-    frontmatter = _FRONTMATTER.match(text) if "rules" in path.parts else None
-    if frontmatter is not None:
-        if _PATHS.search(frontmatter[1]):
-            return ""
-        text = text[frontmatter.end() :]
-    return _COMMENT.sub("", text).strip()

@@ -14,7 +14,7 @@ from ullage.core.gauge.window import strip_model
 from ullage.core.text.positions import utf16_length, utf16_offset
 from ullage.core.transcript.entries import JsonObject
 from ullage.formats.agent_info import Env, SkillFolder, SkillLoader
-from ullage.formats.agents.claude_code.settings import HOME
+from ullage.formats.agents.claude_code.places import HOME
 from ullage.formats.json_line import as_object
 
 MAX_DESCRIPTION_CHARS = 1_536
