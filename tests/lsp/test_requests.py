@@ -113,7 +113,7 @@ async def test_what_is_sent_beside_the_transcript_leads_to_its_files(
     rules.write_text("Always run the tests.\n", "utf-8")
     await started(editor)
     found = await editor.request("ullage/window")
-    unseen = next(row for row in found.rows if row.title == "Not in the transcript")
+    unseen = next(row for row in found.rows if row.title == "Not in the messages")
     built_in, instructions = unseen.children
     assert [row.kind for row in unseen.children] == ["part", "part"]
     assert (built_in.title, built_in.path) == ("System prompt and tools", None)

@@ -125,7 +125,7 @@ def test_without_a_prompt_in_the_transcript_the_disk_tells_what_is_loaded(
     assert texts[str(project / "CLAUDE.md")] == "See @docs/one.md."
     assert texts[str(project / ".claude/rules/b.md")] == "A rule of the project."
     first, *_ = inspect_session(session, 0, Config()).parts
-    assert (first.name, first.source) == ("system prompt and tools", "built into the agent")
+    assert (first.name, first.source) == ("system prompt and tools", "and what else was reported")
 
 
 HOPS = (("two", "three"), ("three", "four"), ("four", "five"))

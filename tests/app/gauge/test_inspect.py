@@ -27,7 +27,7 @@ def test_parts_stand_in_place_of_what_is_not_in_the_transcript(places: Places) -
     loaded = load(open_session(path), Config(), places)
     inspection = inspect_session(loaded, 5, Config())
     told = inspection_text(inspection).splitlines()
-    assert not any(line.startswith("not in the transcript") for line in told)
+    assert any(line.startswith("not in the messages") for line in told)
     start = next(at for at, line in enumerate(told) if line.startswith("What is sent"))
     rows = told[start + 2 : start + 8]
     assert [row[:24].rstrip() for row in rows] == [

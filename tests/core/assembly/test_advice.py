@@ -6,7 +6,7 @@ from ullage.core.assembly.advice import (
     advise_on_tools,
     count_tools,
 )
-from ullage.core.assembly.parts import BUILT_IN, Part, SentText
+from ullage.core.assembly.parts import UNREAD, Part, SentText
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Block, Message, Text, ToolCall, ToolResult
 
@@ -34,7 +34,7 @@ def run(name: str, output: str) -> ContextItem:
 def part(name: str, n_tokens: int) -> Part:
     return Part(
         name=name,
-        source=BUILT_IN,
+        source=UNREAD,
         n_tokens=n_tokens,
         is_exact=True,
         is_in_messages=False,
@@ -48,7 +48,7 @@ def test_a_large_system_prompt_is_told_without_what_files_say() -> None:
     assert not list(advise_on_base([part("system prompt and tools", 199), instructions], 1_000))
     (tip,) = advise_on_base([part("system prompt", 150), part("tools", 50), instructions], 1_000)
     assert tip.n_tokens == 200
-    assert tip.text.startswith("The system prompt and the tools' descriptions take 20% of")
+    assert tip.text.startswith("20% of the window is not in the messages")
 
 
 def test_a_rule_in_two_files_is_told_at_the_later_with_its_tokens() -> None:

@@ -1,6 +1,6 @@
 """Parts add up to what was reported, and no text is counted twice."""
 
-from ullage.core.assembly.parts import BUILT_IN, BY_PROVIDER, Part, SentText, count_parts
+from ullage.core.assembly.parts import BY_PROVIDER, UNREAD, Part, SentText, count_parts
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.gauge.window import Window
 from ullage.core.transcript.context import ContextItem
@@ -46,7 +46,7 @@ def test_what_stands_in_the_messages_is_no_part_of_the_conversation() -> None:
     texts = (sent("instructions", "r" * 40, source="/w/CLAUDE.md", inside=True),)
     parts = named(count_parts(texts, items, gauge(300), len))
     assert parts == {
-        "system prompt and tools": (160, BUILT_IN, False),
+        "system prompt and tools": (160, UNREAD, False),
         "instructions": (40, "/w/CLAUDE.md", True),
         "conversation": (100, "in the transcript", True),
     }
@@ -55,7 +55,7 @@ def test_what_stands_in_the_messages_is_no_part_of_the_conversation() -> None:
 def test_what_is_beside_the_messages_is_taken_from_what_the_agent_adds() -> None:
     texts = (sent("system prompt", "s" * 50), sent("tools", "t" * 20), sent("tools", "u" * 10))
     parts = named(count_parts(texts[:1], (item("x" * 100),), gauge(300), len))
-    assert parts["tools"] == (150, BUILT_IN, False)
+    assert parts["tools"] == (150, UNREAD, False)
     parts = named(count_parts(texts, (item("x" * 100),), gauge(300), len))
     assert (parts["tools"], parts["other"]) == (
         (30, "in the transcript", True),

@@ -21,7 +21,6 @@ from ullage.app.sessions.load import Loaded
 from ullage.core.assembly.parts import CONVERSATION, Part
 from ullage.core.change.due import DuePlan
 from ullage.core.gauge.breakdown import (
-    UNSEEN,
     Advice,
     Breakdown,
     EntryTokens,
@@ -137,17 +136,13 @@ def report_inspection(inspection: Inspection) -> InspectReport:
 
 
 def inspection_text(inspection: Inspection) -> str:
-    """Write the status, then categories, parts, largest entries, advice and forecast.
-
-    What is not in the transcript is told by the parts.
-    """
+    """Write the status, then categories, parts, largest entries, advice and forecast."""
     window = inspection.loaded.status.gauge.window.n_tokens
     lines = [status_text(inspection.loaded), "", "What fills the window", RULE]
     lines += [
         f"{share.category:<22}{share.n_tokens:>10,}  {share.ratio:>5.1%}  "
         f"{bar(share.ratio, INSPECT_BAR_CHARS)}"
         for share in inspection.breakdown.shares
-        if share.category != UNSEEN or not inspection.parts
     ]
     free = inspection.breakdown.n_free
     lines.append(f"{'free':<22}{free:>10,}  {free / window:>5.1%}")

@@ -101,8 +101,8 @@ def advise_on_base(parts: Iterable[Part], window_tokens: int) -> Iterator[Advice
     if n_tokens >= LARGE_BASE_RATIO * window_tokens:
         ratio = n_tokens / window_tokens
         yield Advice(
-            text=f"The system prompt and the tools' descriptions take {ratio:.0%} of the window:"
-            " turn off MCP servers and skills that this work does not need",
+            text=f"{ratio:.0%} of the window is not in the messages, most of it the system prompt"
+            " and the tools: turn off MCP servers and skills that this work does not need",
             n_tokens=n_tokens,
         )
 

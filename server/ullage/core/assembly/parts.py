@@ -10,10 +10,10 @@ from ullage.core.gauge.price import Cost
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.tokens import Count, count_items
 
-BUILT_IN = "built into the agent"
+UNREAD = "and what else was reported"
 IN_TRANSCRIPT = "in the transcript"
 BY_PROVIDER = "counted by the provider alone"
-_NO_FILES = (IN_TRANSCRIPT, BUILT_IN, BY_PROVIDER)
+_NO_FILES = (IN_TRANSCRIPT, UNREAD, BY_PROVIDER)
 CONVERSATION = "conversation"
 SYSTEM_PROMPT = "system prompt"
 INSTRUCTIONS = "instructions"
@@ -78,7 +78,7 @@ def count_parts(
 ) -> tuple[Part, ...]:
     """Count the parts in the order of the request, the conversation after what begins it.
 
-    What is reported beyond all of them is built into the agent.
+    What is reported beyond all of them is the agent's own, and what its transcript leaves out.
     """
     parts = list(_merge(texts, count))
     n_named = sum(part.n_tokens for part in parts if part.is_in_messages)
@@ -90,7 +90,7 @@ def count_parts(
     if n_rest > 0:
         names = {part.name for part in parts}
         unnamed = " and ".join(name for name in (SYSTEM_PROMPT, TOOLS) if name not in names)
-        source = BUILT_IN if unnamed else BY_PROVIDER
+        source = UNREAD if unnamed else BY_PROVIDER
         parts.insert(0, _make(unnamed or OTHER, source, n_rest, is_exact=False))
     if n_rest < 0 and gauge.n_reported:
         parts = [_mark_newer(part) for part in parts]

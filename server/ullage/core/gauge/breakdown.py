@@ -19,7 +19,7 @@ from ullage.core.transcript.entries import (
 )
 from ullage.core.transcript.tokens import IMAGE_TOKENS, Count, count_block, count_message
 
-UNSEEN = "not in the transcript"
+UNSEEN = "not in the messages"
 """What the agent sends beside the transcript: its system prompt and the tools' descriptions."""
 LABEL_CHARS = 44
 LARGE_RESULT_TOKENS = 8_000

@@ -9,7 +9,7 @@ export const NAME = "parts";
 export const TITLE = "the parts of a request that stand on the disk are shown, cut and opened, by the keyboard alone";
 
 const ID = "11111111-2222-4333-8444-0000cafe0002";
-const UNSEEN = "Not in the transcript";
+const UNSEEN = "Not in the messages";
 const RULES = "# Rules\n\n- Run the tests before each commit.\n- Never push to the main branch.\n";
 
 export function prepare({ home, workspace }) {
