@@ -274,3 +274,39 @@ async def test_what_is_left_is_told_by_the_metric_of_what_was_there(
     counted = await fresh.prepare(messages=session.messages)
     n_hidden = done.tokens_after - (counted.gauge.used_tokens or 0)
     assert abs(n_hidden - (0 if told_by == "nobody" else 28_000)) < 3_000
+
+
+@pytest.mark.parametrize("is_seen", [True, False])
+async def test_what_was_kept_counts_once_after_a_restart(
+    service: Service, *, is_seen: bool
+) -> None:
+    session, messages = await chat(service)
+    await session.prepare(messages=messages)
+    done = await session.compact(messages=messages)
+    kept = [SYSTEM, RULE, done.summary_message, *messages[done.first_kept_index :]]
+    if is_seen:
+        await session.prepare(messages=kept)
+    restarted = await service.open(agent="mine", messageFormat="openai-chat")
+    after = await restarted.prepare(messages=kept)
+    assert after.gauge.used_tokens == done.tokens_after
+
+
+@pytest.mark.parametrize("is_reported", [True, False])
+async def test_what_came_between_request_and_compaction_counts_once(
+    service: Service, *, is_reported: bool
+) -> None:
+    session = await service.open(agent="mine", messageFormat="claude-code")
+    messages: list[Json] = []
+    for number in range(40):
+        messages.append({"role": "user", "content": f"Look at file {number}. {PROSE}"})
+        messages.append({"role": "assistant", "content": PROSE})
+    await session.prepare(messages=messages)
+    usage = {"usage": {"input_tokens": 60_000, "output_tokens": 0}} if is_reported else {}
+    messages += [
+        {"role": "assistant", "content": PROSE} | usage,
+        {"role": "user", "content": PROSE},
+    ]
+    done = await session.compact(messages=messages, reason="manual")
+    kept = [done.summary_message, *messages[done.first_kept_index :]]
+    after = await session.prepare(messages=kept)
+    assert after.gauge.used_tokens == done.tokens_after

@@ -114,9 +114,11 @@ def test_an_epoch_ends_all_but_an_overflow() -> None:
 
 
 def test_what_a_summary_leaves_is_known_where_it_is_ours() -> None:
-    written = PendingSummary(replaced_id="e1", text="We looked at files.")
+    known_ids = frozenset({"e2", "e3"})
+    written = PendingSummary(replaced_id="e1", known_ids=known_ids, text="We looked at files.")
     progress = add_summary(NEW, TALK, written, 500)
-    assert begin_epoch(progress, compacted(), 1).n_tokens_after == 500
+    applied = begin_epoch(progress, compacted(), 1)
+    assert (applied.n_tokens_after, applied.seen.kept_ids) == (500, {"e2"})
     assert begin_epoch(progress, compacted("In other words."), 1).n_tokens_after is None
 
 
@@ -159,16 +161,17 @@ def test_a_written_summary_makes_the_state_due_again() -> None:
 
 
 def test_what_outlives_the_process_comes_back() -> None:
-    progress = see_messages(NEW, TALK)
+    kept = SeenMessages(is_known=True, kept_ids=frozenset({"e1", "e2"}))
+    pending = PendingSummary(replaced_id="e1", known_ids=frozenset({"e2", "e3"}), is_recorded=True)
     progress = replace(
-        add_summary(progress, TALK, PendingSummary(replaced_id="e1"), 500),
+        add_summary(replace(see_messages(NEW, TALK), seen=kept), TALK, pending, 500),
         prunes=Prunes(items=(prune(is_unreported=False), prune("e5")), answer_id="e4"),
         restore=Restore(is_due=True),
     )
     state = state_of(progress)
     assert state is not None
     again = progress_of(msgspec.json.decode(msgspec.json.encode(state), type=RuntimeState), None)
-    assert again == replace(progress, seen=SeenMessages(is_known=True), overflow=OverflowAttempts())
+    assert again == replace(progress, seen=kept, overflow=OverflowAttempts())
     assert state_of(NEW) is None
 
 

@@ -18,6 +18,7 @@ from ullage.app.sessions.load import Loaded, replace_items
 from ullage.app.summary.write import WrittenSummary, model_use
 from ullage.core.change.breaker import record_run
 from ullage.core.change.compaction import NoCompaction
+from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import JsonObject
 from ullage.core.transcript.tokens import count_items
 from ullage.errors import UllageError
@@ -84,6 +85,7 @@ async def write_summary(
     summary, conversation = summarized.summary, measured.conversation
     pending = PendingSummary(
         replaced_id=summarized.selection.replaced[n_added].entry_id,
+        known_ids=ids_of(measured.loaded.context) | measured.progress.seen.last_ids,
         text=summary.text,
         is_recorded=request.compaction.trigger == "auto",
     )
@@ -183,18 +185,22 @@ def _add_last_request(measured: MeasuredRequest) -> Loaded:
     loaded, last = measured.loaded, measured.progress.seen.last
     if last is None:
         return loaded
-    ids = ids_of(loaded.context)
-    shared = [at for at, item in enumerate(last.items) if item.entry_id in ids]
-    if not shared:
-        return loaded
-    return replace_items(loaded, (*loaded.context.items, *last.items[shared[-1] + 1 :]))
+    more = _items_beyond(last, ids_of(loaded.context))
+    return replace_items(loaded, (*loaded.context.items, *more))
+
+
+def _items_beyond(context: Context, ids: frozenset[str]) -> tuple[ContextItem, ...]:
+    """Give what follows the last item of those ids; nothing where there is none of them."""
+    shared = [at for at, item in enumerate(context.items) if item.entry_id in ids]
+    return context.items[shared[-1] + 1 :] if shared else ()
 
 
 def _count_used(measured: MeasuredRequest, summary: Summarized | NoCompaction) -> int:
-    """Give the size of the context as it was sent last, by the surest of what is known."""
-    gauge, last_tokens = measured.loaded.status.gauge, measured.progress.seen.used_tokens
-    if gauge.used_source != "reported" and last_tokens:
-        return last_tokens
+    """Give the size of the context by the surest of what is known."""
+    gauge, seen = measured.loaded.status.gauge, measured.progress.seen
+    if gauge.used_source != "reported" and seen.used_tokens:
+        since = _items_beyond(measured.sent, seen.last_ids)
+        return seen.used_tokens + count_items(since, measured.loaded.count)
     if gauge.used_tokens is not None:
         return gauge.used_tokens
     return 0 if isinstance(summary, NoCompaction) else summary.selection.n_tokens_before

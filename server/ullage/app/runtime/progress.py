@@ -36,6 +36,8 @@ class PendingSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     replaced_id: str
     """The first message that it stands for."""
+    known_ids: frozenset[str] = frozenset()
+    """The messages before it: its figures hold those of them that stay."""
     text: str | None = None
     """None after a restart."""
     is_recorded: bool = False
@@ -127,11 +129,13 @@ def is_applied(pending: PendingSummary | None, context: Context) -> bool:
 
 def begin_epoch(progress: SessionProgress, context: Context, n_compactions: int) -> SessionProgress:
     """Begin a new epoch: what was pruned, written and said in the last one is over."""
-    seen, is_ours = progress.seen, is_applied(progress.pending, context)
+    seen, pending = progress.seen, progress.pending
+    is_ours = is_applied(pending, context)
+    known_ids = pending.known_ids if pending is not None and is_ours else seen.last_ids
     return SessionProgress(
         n_compactions=n_compactions,
         n_tokens_after=progress.n_tokens_after if is_ours else None,
-        seen=SeenMessages(last=seen.last, kept_ids=seen.last_ids & ids_of(context)),
+        seen=SeenMessages(last=seen.last, kept_ids=known_ids & ids_of(context)),
         overflow=progress.overflow,
         restore=Restore(is_due=seen.is_known and not progress.restore.is_fetched),
     )
@@ -169,12 +173,15 @@ def state_of(progress: SessionProgress) -> RuntimeState | None:
     """Give what must outlive the process; None where nothing was seen yet."""
     if not progress.seen.is_known:
         return None
-    prunes = progress.prunes
+    prunes, pending = progress.prunes, progress.pending
     is_reported = not any(prune.is_unreported for prune in prunes.items)
     return RuntimeState(
         n_compactions=progress.n_compactions,
         summary_id=progress.seen.summary_id,
-        replaced_id=None if progress.pending is None else progress.pending.replaced_id,
+        kept_ids=tuple(sorted(progress.seen.kept_ids)),
+        replaced_id=None if pending is None else pending.replaced_id,
+        known_ids=() if pending is None else tuple(sorted(pending.known_ids)),
+        is_pending_recorded=pending is not None and pending.is_recorded,
         n_tokens_after=progress.n_tokens_after,
         is_restore_due=progress.restore.is_due,
         pruned=prunes.items,
@@ -189,15 +196,24 @@ def progress_of(state: RuntimeState, by_runtime: int | None) -> SessionProgress:
     from another place: nothing is known of its messages then.
     """
     n_compactions, replaced_id = state.n_compactions, state.replaced_id
+    pending = None
+    if replaced_id is not None:
+        pending = PendingSummary(
+            replaced_id=replaced_id,
+            known_ids=frozenset(state.known_ids),
+            is_recorded=state.is_pending_recorded,
+        )
     if by_runtime is not None and by_runtime != n_compactions:
-        was_applied = by_runtime > n_compactions and replaced_id is not None
+        was_applied = by_runtime > n_compactions and pending is not None
         restore = Restore(is_due=was_applied or state.is_restore_due)
         return SessionProgress(n_compactions=by_runtime, restore=restore)
     return SessionProgress(
         n_compactions=n_compactions,
         n_tokens_after=state.n_tokens_after,
-        seen=SeenMessages(is_known=True, summary_id=state.summary_id),
-        pending=None if replaced_id is None else PendingSummary(replaced_id=replaced_id),
+        seen=SeenMessages(
+            is_known=True, summary_id=state.summary_id, kept_ids=frozenset(state.kept_ids)
+        ),
+        pending=pending,
         prunes=Prunes(items=state.pruned, answer_id=state.answer_id),
         restore=Restore(is_due=state.is_restore_due),
     )

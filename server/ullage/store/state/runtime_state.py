@@ -26,8 +26,14 @@ class RuntimeState(msgspec.Struct, frozen=True, kw_only=True):
     n_compactions: int
     summary_id: str | None
     """The message that held the last summary."""
+    kept_ids: tuple[str, ...] = ()
+    """Messages from before it."""
     replaced_id: str | None
     """The first message for which a summary stands that was answered and not yet seen applied."""
+    known_ids: tuple[str, ...] = ()
+    """The messages before that summary was applied."""
+    is_pending_recorded: bool = False
+    """Whether what it brings is part of what is known of automatic runs."""
     n_tokens_after: int | None
     is_restore_due: bool
     pruned: tuple[MemoryPrune, ...]
