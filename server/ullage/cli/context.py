@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from ullage.cli import options
-from ullage.cli.output import answer, print_json
+from ullage.cli.output import TABLE_COLUMNS, answer, n_columns, print_json
 from ullage.store.files.places import current_places
 
 
@@ -57,7 +57,8 @@ def inspect(session: str | None, window: int | None, top: int, as_json: bool) ->
 
     loaded, config, _ = options.load_session(session, window)
     inspection = inspect_session(loaded, top, config)
-    answer(inspection_text(inspection), report_inspection(inspection), as_json)
+    text = inspection_text(inspection, n_columns(TABLE_COLUMNS))
+    answer(text, report_inspection(inspection), as_json)
 
 
 @context.command()

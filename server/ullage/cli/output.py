@@ -11,6 +11,8 @@ import msgspec
 
 DEFAULT_COLUMNS, MIN_COLUMNS, MAX_COLUMNS = 80, 60, 120
 """Narrower terminals wrap by themselves; longer lines are not read well (chosen)."""
+TABLE_COLUMNS = 200
+"""Rows of tables may be longer: titles and paths are told apart by their ends, too (chosen)."""
 _UNSAFE = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]|[\ud800-\udfff]"
 )

@@ -3,11 +3,8 @@
 import click
 
 from ullage.cli.options import current_config, json_option, window_option
-from ullage.cli.output import answer, n_columns, safe
+from ullage.cli.output import TABLE_COLUMNS, answer, n_columns, safe
 from ullage.store.files.places import current_places
-
-MAX_COLUMNS = 200
-"""Titles are told apart by their ends, too (chosen)."""
 
 
 @click.command()
@@ -24,7 +21,7 @@ def sessions(limit: int, window: int | None, as_json: bool) -> None:
     places = current_places()
     report = report_sessions(current_config(window, places), places, limit)
     if report.sessions or as_json:
-        answer(sessions_text(report, n_columns(MAX_COLUMNS)), report, as_json)
+        answer(sessions_text(report, n_columns(TABLE_COLUMNS)), report, as_json)
     else:
         reason = no_session_text(places.cwd, places)
         click.echo(safe(f"{reason[0].upper()}{reason[1:]}."))

@@ -2,16 +2,19 @@
 
 import pytest
 
-from claude_files import ClaudeFile, text
+from claude_files import ClaudeFile, call, text
 from ullage.app.assembly.parts import inspect_session
-from ullage.app.gauge.inspect import SOURCE_CHARS, inspection_text
+from ullage.app.gauge.inspect import inspection_text
 from ullage.app.sessions.load import load
 from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config
 from ullage.store.files.places import Places
 
 
-def test_parts_stand_in_place_of_what_is_not_in_the_transcript(places: Places) -> None:
+@pytest.mark.parametrize("n_columns", [80, 200])
+def test_parts_stand_below_what_is_not_in_the_messages_by_their_files(
+    places: Places, n_columns: int
+) -> None:
     project = places.home.parent / "a folder of a long name" / "and another one" / "shop"
     (project / "docs").mkdir(parents=True)
     (project / "CLAUDE.md").write_text("Always run the tests.\n", "utf-8")
@@ -26,23 +29,17 @@ def test_parts_stand_in_place_of_what_is_not_in_the_transcript(places: Places) -
     path.write_bytes(claude.data)
     loaded = load(open_session(path), Config(), places)
     inspection = inspect_session(loaded, 5, Config())
-    told = inspection_text(inspection).splitlines()
-    assert any(line.startswith("not in the messages") for line in told)
-    start = next(at for at, line in enumerate(told) if line.startswith("What is sent"))
-    rows = told[start + 2 : start + 8]
-    assert [row[:24].rstrip() for row in rows] == [
-        "system prompt and tools",
-        "instructions",
-        "memory",
-        "    not sent: 8 characte",
-        "    characters",
-        "conversation",
-    ]
-    assert rows[1].endswith("shop/CLAUDE.md")
-    assert all(len(row) <= 80 for row in rows)
-    source = rows[2][50:]
-    assert source.startswith("…")
-    assert len(source) == SOURCE_CHARS
+    told = inspection_text(inspection, n_columns).splitlines()
+    start = next(at for at, line in enumerate(told) if line.startswith("not in the messages"))
+    prompt, rules, index, cut = told[start + 1 : start + 5]
+    assert prompt.startswith("  system prompt and tools  ")
+    assert rules.startswith("  CLAUDE.md  ")
+    assert cut.startswith("    not sent: 8 characters")
+    assert all(len(row) <= n_columns for row in told)
+    if n_columns == 80:
+        assert index.startswith("  …")
+    else:
+        assert index.startswith(f"  ~/.claude/projects/{slug}/memory/MEMORY.md  ")
 
 
 def test_each_part_and_each_advice_has_its_price(places: Places) -> None:
@@ -72,7 +69,7 @@ def test_each_part_and_each_advice_has_its_price(places: Places) -> None:
     (advice,) = inspection.advice
     assert advice.path == str(project / "CLAUDE.md")
     assert advice.cost.tokens_a_day == 4 * advice.n_tokens
-    told = inspection_text(inspection)
+    told = inspection_text(inspection, 80)
     assert all(len(line) <= 80 for line in told.splitlines())
     assert (
         " ".join(told.split()).count(
@@ -82,3 +79,16 @@ def test_each_part_and_each_advice_has_its_price(places: Places) -> None:
         == 1
     )
     assert "shop/CLAUDE.md says 1 thing that" in told
+
+
+def test_one_request_is_one_and_a_label_leaves_out_the_folder(places: Places) -> None:
+    claude = ClaudeFile(cwd="/work/shop")
+    claude.user("Begin.")
+    claude.assistant(call("r1", "Read", file_path="/work/shop/src/a.py"), usage=9_000)
+    path = places.home / "session.jsonl"
+    path.write_bytes(claude.data)
+    told = inspection_text(
+        inspect_session(load(open_session(path), Config(), places), 5, Config()), 80
+    )
+    assert "1 request a day" in told
+    assert "  Read src/a.py" in told

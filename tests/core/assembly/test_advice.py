@@ -7,7 +7,7 @@ from ullage.core.assembly.advice import (
     count_tools,
 )
 from ullage.core.assembly.parts import UNREAD, Part, SentText
-from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.context import UNSEEN, ContextItem
 from ullage.core.transcript.entries import Block, Message, Text, ToolCall, ToolResult
 
 RULE = "Never push to the main branch without a review by a second person."
@@ -37,7 +37,7 @@ def part(name: str, n_tokens: int) -> Part:
         source=UNREAD,
         n_tokens=n_tokens,
         is_exact=True,
-        is_in_messages=False,
+        category=UNSEEN,
         cut="",
         place="every request",
     )

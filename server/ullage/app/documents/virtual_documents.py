@@ -58,7 +58,7 @@ def document_text(
         case "Context Status":
             text = status_text(loaded)
         case "Context Breakdown":
-            text = inspection_text(inspect_session(loaded, N_LARGEST))
+            text = inspection_text(inspect_session(loaded, N_LARGEST), N_COLUMNS)
         case "Compaction History":
             text = history_text(read_history(session, places))
         case "Context.md":

@@ -32,15 +32,14 @@ from ullage.core.gauge.breakdown import (
     share_out,
 )
 from ullage.core.gauge.forecast import Forecast, forecast
-from ullage.core.gauge.price import Rate, find_cost
+from ullage.core.gauge.price import Cost, Rate, find_cost
 from ullage.core.gauge.status import rfc3339
 from ullage.core.secrets.scan import mask
+from ullage.core.text.short_paths import shorten_paths
+from ullage.core.transcript.context import UNSEEN
 
-INSPECT_BAR_CHARS = 30
-"""So that a row fits into 80 columns."""
-SOURCE_CHARS = 30
-CUT_CHARS = 76
-"""The same for a part's source, and for what of it is cut."""
+MIN_BAR_CHARS, MAX_BAR_CHARS = 10, 30
+"""What a bar has at least and at most of what the other columns leave of a row (chosen)."""
 _ADVICE_INDENT = " " * 16
 
 
@@ -53,6 +52,37 @@ class Inspection(msgspec.Struct, frozen=True, kw_only=True):
     advice: tuple[Advice, ...]
     rate: Rate
     forecast: Forecast | None
+
+    def parts_in(self, category: str) -> list[Part]:
+        return [part for part in self.parts if part.category == category]
+
+
+_HEADING = "What fills the window"
+_N_SIZE, _N_FIGURES = 18, 35
+"""Columns of tokens and share, and of these with what they cost a day."""
+
+
+class _Row(msgspec.Struct, frozen=True):
+    """One line of the table."""
+
+    name: str
+    tokens: str
+    ratio: float
+    """Of the window."""
+    cost: Cost
+    is_top: bool = False
+    """Whether it is a category, which has a bar."""
+    cut: str = ""
+
+    def write(self, n_name: int, n_bar: int) -> str:
+        # The end of a long path tells more than its beginning.
+        name = self.name if len(self.name) <= n_name else f"  …{self.name[3 - n_name :]}"
+        n_a_day, usd = self.cost.tokens_a_day, self.cost.usd_a_day
+        a_day = "" if n_a_day is None else f"{tokens_text(n_a_day):>8}"
+        price = "" if usd is None else usd_text(usd)
+        figures = f"{self.tokens:>10}{_share_text(self.ratio):>8}{a_day}"
+        line = f"{name:<{n_name}}{figures}" + (f"{price:>9}" if a_day else "")
+        return f"{line}  {bar(self.ratio, n_bar)}" if n_bar else line.rstrip()
 
 
 class LargeEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,7 +124,10 @@ def inspect(
     """
     status = loaded.status
     breakdown = break_down(
-        loaded.context, status.gauge, loaded.count, lambda text: mask(text, loaded.known_secrets)
+        loaded.context,
+        status.gauge,
+        loaded.count,
+        lambda text: _shorten(mask(text, loaded.known_secrets), loaded),
     )
     loaded.count.save()
     rate = find_rate(loaded)
@@ -135,24 +168,14 @@ def report_inspection(inspection: Inspection) -> InspectReport:
     )
 
 
-def inspection_text(inspection: Inspection) -> str:
-    """Write the status, then categories, parts, largest entries, advice and forecast."""
-    window = inspection.loaded.status.gauge.window.n_tokens
-    lines = [status_text(inspection.loaded), "", "What fills the window", RULE]
-    lines += [
-        f"{share.category:<22}{share.n_tokens:>10,}  {share.ratio:>5.1%}  "
-        f"{bar(share.ratio, INSPECT_BAR_CHARS)}"
-        for share in inspection.breakdown.shares
-    ]
-    free = inspection.breakdown.n_free
-    lines.append(f"{'free':<22}{free:>10,}  {free / window:>5.1%}")
-    if inspection.parts:
-        lines += ["", *_part_lines(inspection)]
-    lines += ["", "Largest entries", RULE]
-    lines += [
-        f"{entry.n_tokens:>8,}  {entry.category:<13}{entry.entry_id[:8]:<10}{entry.label}"
-        for entry in inspection.largest
-    ]
+def inspection_text(inspection: Inspection, n_columns: int) -> str:
+    """Write the status, then categories with their parts, largest entries, advice and forecast."""
+    lines = [status_text(inspection.loaded), "", *_table(inspection, n_columns)]
+    if inspection.largest:
+        lines += ["", "Largest entries", RULE]
+    for entry in inspection.largest:
+        line = f"{entry.n_tokens:>8,}  {entry.category:<13}{entry.entry_id[:8]:<10}{entry.label}"
+        lines.append(line if len(line) <= n_columns else f"{line[: n_columns - 1]}…")
     if inspection.advice:
         lines += ["", "Advice, and what it frees at most", RULE]
         lines += chain.from_iterable(map(_advice_lines, inspection.advice))
@@ -167,20 +190,50 @@ def inspection_text(inspection: Inspection) -> str:
     return "\n".join(lines)
 
 
-def _part_lines(inspection: Inspection) -> Iterator[str]:
-    yield f"{'What is sent':<23}{'tokens':>9}{'a day':>8}{'cost':>8}"
+def _table(inspection: Inspection, n_columns: int) -> Iterator[str]:
+    """Write a row for each category and, below it, for each part that it is known to have."""
+    breakdown, rate = inspection.breakdown, inspection.rate
+    window = inspection.loaded.status.gauge.window.n_tokens
+    rows: list[_Row] = []
+    for share in breakdown.shares:
+        if share.n_tokens:
+            cost = find_cost(share.n_tokens, rate)
+            rows.append(_Row(share.category, f"{share.n_tokens:,}", share.ratio, cost, is_top=True))
+            rows += _list_parts(inspection, share, window)
+    free = breakdown.n_free
+    rows.append(_Row("free", f"{free:,}", free / window, Cost()))
+    has_pace = rate.pace is not None
+    n_figures = _N_FIGURES if has_pace else _N_SIZE
+    n_name = min(max(len(row.name) for row in rows), n_columns - n_figures - MIN_BAR_CHARS - 2)
+    n_name = max(n_name, len(_HEADING))
+    n_bar = min(n_columns - n_name - n_figures - 2, MAX_BAR_CHARS)
+    daily = f"{'a day':>8}{'cost':>9}" if has_pace else ""
+    yield f"{_HEADING:<{n_name}}{'tokens':>10}{'share':>8}{daily}"
     yield RULE
-    for part in inspection.parts:
-        n_tokens = f"{'' if part.is_exact else '~'}{part.n_tokens:,}"
-        n_a_day, usd = part.cost.tokens_a_day, part.cost.usd_a_day
-        a_day = "" if n_a_day is None else tokens_text(n_a_day)
-        price = "" if usd is None else usd_text(usd)
-        source = _shorten_source(part.source)
-        yield f"{part_title(part):<23}{n_tokens:>9}{a_day:>8}{price:>8}  {source}"
-        if part.cut:
-            yield from _wrap(f"not sent: {part.cut}", "    ", CUT_CHARS)
-    if told := rate_text(inspection.rate):
+    for row in rows:
+        yield row.write(n_name, n_bar if row.is_top else 0)
+        if row.cut:
+            yield from _wrap(f"not sent: {row.cut}", "    ")
+    if any(not part.is_exact for part in inspection.parts):
+        yield "~: what was reported beyond all that is counted"
+    if told := rate_text(rate):
         yield from _wrap(told, "")
+
+
+def _list_parts(inspection: Inspection, share: Share, window: int) -> Iterator[_Row]:
+    parts = inspection.parts_in(share.category)
+    # One that has no file and nothing beside it is the category by another name.
+    if len(parts) == 1 and not parts[0].is_file and share.category != UNSEEN:
+        return
+    for part in parts:
+        name = _shorten(part.source, inspection.loaded) if part.is_file else part.name
+        yield _Row(
+            f"  {name}{_later(part)}",
+            f"{'' if part.is_exact else '~'}{part.n_tokens:,}",
+            part.n_tokens / window,
+            part.cost,
+            cut=part.cut,
+        )
 
 
 def _advice_lines(advice: Advice) -> Iterator[str]:
@@ -190,21 +243,29 @@ def _advice_lines(advice: Advice) -> Iterator[str]:
     yield from rest
 
 
-def _wrap(text: str, indent: str, n_chars: int = ROW_CHARS) -> list[str]:
+def _wrap(text: str, indent: str) -> list[str]:
     return textwrap.wrap(
-        text, n_chars, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+        text, ROW_CHARS, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
     )
 
 
 def part_title(part: Part) -> str:
     """Name a part; what was sent again, or only after an answer, is told apart."""
+    return f"{part.name}{_later(part)}"
+
+
+def _later(part: Part) -> str:
     is_later = part.place == "later message" and part.name != CONVERSATION
-    return f"{part.name}, later" if is_later else part.name
+    return ", later" if is_later else ""
 
 
-def _shorten_source(source: str) -> str:
-    """Leave out the beginning of a long path: its end tells more."""
-    return source if len(source) <= SOURCE_CHARS else f"…{source[1 - SOURCE_CHARS :]}"
+def _shorten(text: str, loaded: Loaded) -> str:
+    home = str(loaded.secrets.places.home)
+    return shorten_paths(text, loaded.session.header.cwd, home)
+
+
+def _share_text(ratio: float) -> str:
+    return "<0.1%" if 0 < ratio < 0.0005 else f"{ratio:.1%}"
 
 
 def fill(loaded: Loaded) -> WindowShares:

@@ -5,6 +5,7 @@ from itertools import chain
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.past import read_context_before
 from ullage.core.gauge.price import Cost, Rate, measure_pace, read_prices
+from ullage.core.text.prose import plural
 from ullage.core.transcript.context import ContextItem
 from ullage.store.gauge.models import find_priced_model
 
@@ -34,10 +35,11 @@ def rate_text(rate: Rate) -> str:
     """Say by what costs were worked out."""
     told: list[str] = []
     if (pace := rate.pace) is not None:
+        requests = plural(pace.n_requests, "request")
         days = "a day" if pace.n_days == 1 else f"on {pace.n_days} days"
         cached = pace.cached_ratio
         share = "" if cached is None else f", {cached:.0%} of what was sent read from the cache"
-        told.append(f"At this session's pace: {pace.n_requests:,} requests {days}{share}.")
+        told.append(f"At this session's pace: {requests} {days}{share}.")
     if (prices := rate.prices) is not None:
         told.append(
             f"{rate.model}: {_price_text(prices.fresh_usd)} for a million tokens,"

@@ -7,7 +7,7 @@ import msgspec
 
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.gauge.price import Cost
-from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.context import UNSEEN, ContextItem
 from ullage.core.transcript.tokens import Count, count_items
 
 UNREAD = "and what else was reported"
@@ -35,14 +35,18 @@ class SentText(msgspec.Struct, frozen=True, kw_only=True):
     source: str = IN_TRANSCRIPT
     """The file that it comes from, or who wrote it."""
     place: Place = "every request"
-    is_in_messages: bool = False
-    """Whether the messages of the context hold it, so that it is counted with them."""
+    category: str = UNSEEN
+    """Of the messages that hold it, so that it is counted with them."""
     cut: str = ""
     """How much of its source is not sent, and by which rule."""
     left_out: str = ""
     """What that is."""
     tool: str = ""
     """The tool that it describes, and nothing else."""
+
+    @property
+    def is_in_messages(self) -> bool:
+        return self.category != UNSEEN
 
     @property
     def is_file(self) -> bool:
@@ -61,11 +65,16 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     n_tokens: int
     is_exact: bool
     """Whether its text was counted; else it is what the provider reported beyond all others."""
-    is_in_messages: bool
+    category: str
+    """What `What fills the window` counts it with."""
     cut: str
     """How much of its source is not sent, and by which rule."""
     place: Place
     cost: Cost = Cost()
+
+    @property
+    def is_in_messages(self) -> bool:
+        return self.category != UNSEEN
 
     @property
     def is_file(self) -> bool:
@@ -85,7 +94,7 @@ def count_parts(
     n_messages = count_items(items, count)
     n_talk = n_messages - n_named
     if n_talk > 0:
-        parts.append(_make(CONVERSATION, IN_TRANSCRIPT, n_talk, is_in_messages=True))
+        parts.append(_make(CONVERSATION, IN_TRANSCRIPT, n_talk, category=CONVERSATION))
     n_rest = (gauge.used_tokens or 0) - sum(part.n_tokens for part in parts)
     if n_rest > 0:
         names = {part.name for part in parts}
@@ -128,7 +137,7 @@ def _merge(texts: Iterable[SentText], count: Count) -> Iterable[Part]:
             source=text.source,
             n_tokens=count(text.text) + (0 if before is None else before.n_tokens),
             is_exact=True,
-            is_in_messages=text.is_in_messages,
+            category=text.category,
             cut=text.cut or ("" if before is None else before.cut),
             place=text.place,
         )
@@ -141,14 +150,14 @@ def _make(
     n_tokens: int,
     *,
     is_exact: bool = True,
-    is_in_messages: bool = False,
+    category: str = UNSEEN,
 ) -> Part:
     return Part(
         name=name,
         source=source,
         n_tokens=n_tokens,
         is_exact=is_exact,
-        is_in_messages=is_in_messages,
+        category=category,
         cut="",
-        place="later message" if is_in_messages else "every request",
+        place="every request" if category == UNSEEN else "later message",
     )

@@ -8,7 +8,7 @@ import msgspec
 from ullage.core.facts.tool_calls import read_call
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.gauge.price import Cost
-from ullage.core.transcript.context import HIDDEN, Category, Context, ContextItem
+from ullage.core.transcript.context import HIDDEN, UNSEEN, Category, Context, ContextItem
 from ullage.core.transcript.entries import (
     Block,
     Image,
@@ -19,9 +19,8 @@ from ullage.core.transcript.entries import (
 )
 from ullage.core.transcript.tokens import IMAGE_TOKENS, Count, count_block, count_message
 
-UNSEEN = "not in the messages"
-"""What the agent sends beside the transcript: its system prompt and the tools' descriptions."""
-LABEL_CHARS = 44
+LABEL_CHARS = 160
+"""Of a row as wide as a table may be (chosen)."""
 LARGE_RESULT_TOKENS = 8_000
 OLD_AFTER_USER_TURNS = 2
 """Tool results of the last two user turns are in use, as for a prune."""

@@ -19,6 +19,8 @@ Category: TypeAlias = Literal[
     "summary",
     "injected",
 ]
+UNSEEN = "not in the messages"
+"""In the place of a category: what an agent sends beside them, as system prompt and tools."""
 GAUGE_OPENING = "[Context: "
 RESTORE_OPENING = "[Post-compaction checkpoint restore]"
 ADVICE_OPENING = "[Context advice] "

@@ -17,7 +17,7 @@ from ullage.core.assembly.parts import Part
 from ullage.core.change.prune import ALL_REASONS, PruneItem, plan_prune
 from ullage.core.config.settings import Config
 from ullage.core.facts.pins import MAX_PIN_CHARS, read_pinnable_text
-from ullage.core.gauge.breakdown import UNSEEN, Advice, EntryTokens, Share
+from ullage.core.gauge.breakdown import Advice, EntryTokens, Share
 from ullage.core.gauge.gauge import gauge_text
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist
@@ -29,7 +29,6 @@ from ullage.lsp.state import UllageServer
 
 ENTRIES_A_CATEGORY = 10
 """Of the largest, shown below their category: smaller ones free nothing to speak of (chosen)."""
-BOOTSTRAP = "bootstrap"
 LABEL_CHARS = 80
 """A line of a list in an editor (chosen)."""
 
@@ -63,7 +62,10 @@ def window_result(
     )
     rows: list[protocol.WindowRow] = []
     for share in inspection.breakdown.shares:
-        parts = [part for part in inspection.parts if _category_of(part) == share.category]
+        parts = inspection.parts_in(share.category)
+        # Where no part is a file, the entries tell more.
+        if all(part.is_in_messages and not part.is_file for part in parts):
+            parts = []
         largest = [] if parts else _list_largest(inspection, share.category)
         entries = [_entry(key, entry, facts) for key, entry in largest]
         children = [_part(part, window) for part in parts] or entries
@@ -107,13 +109,6 @@ def _list_largest(inspection: Inspection, category: str) -> list[tuple[str, Entr
             keyed.append((f"entry:{entry.entry_id}:{seen[entry.entry_id]}", entry))
     keyed.sort(key=lambda keyed_entry: keyed_entry[1].n_tokens, reverse=True)
     return keyed[:ENTRIES_A_CATEGORY]
-
-
-def _category_of(part: Part) -> str | None:
-    """Name the category that a part is shown below; None where its entries tell more."""
-    if not part.is_in_messages:
-        return UNSEEN
-    return BOOTSTRAP if part.is_file else None
 
 
 def _part(part: Part, window: int) -> protocol.WindowRow:

@@ -61,7 +61,7 @@ def _read_snapshot(snapshot: JsonObject, before: JsonObject) -> JsonObject:
 def _list_of_attachment(
     item: ContextItem, attachment: JsonObject, place: Place
 ) -> Iterator[SentText]:
-    _, name = ATTACHMENTS.get(text_of(attachment, "type") or "", ("injected", ""))
+    category, name = ATTACHMENTS.get(text_of(attachment, "type") or "", ("injected", ""))
     if not name:
         return
     files = {text_of(file, "path"): text_of(file, "type") for file in _list_files(attachment)}
@@ -77,7 +77,7 @@ def _list_of_attachment(
                 name="memory" if is_memory else name,
                 text=stretch,
                 place=place,
-                is_in_messages=True,
+                category=category,
             )
             yield sent if path is None else sent.from_file(path)
 

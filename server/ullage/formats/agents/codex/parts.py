@@ -40,8 +40,13 @@ def _list_of_items(context: Context) -> Iterator[SentText]:
         blocks = item.message.blocks
         is_tools = item.native.get("type") == TOOLS_TYPE
         places = () if is_tools or item.message.role not in ("user", "system") else blocks
-        names = [name for _, name in place_blocks(item.native, places)] or [TOOLS] * len(blocks)
+        placed = place_blocks(item.native, places) or ((TOOLS, TOOLS),) * len(blocks)
         if places or is_tools:
-            for block, name in zip(blocks, names, strict=True):
+            for block, (category, name) in zip(blocks, placed, strict=True):
                 if name and isinstance(block, Text):
-                    yield SentText(name=name, text=block.text, place=place, is_in_messages=True)
+                    yield SentText(
+                        name=name,
+                        text=block.text,
+                        place=place,
+                        category=category or item.category,
+                    )

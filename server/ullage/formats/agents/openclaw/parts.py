@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from ullage.core.assembly.parts import SYSTEM_PROMPT, TOOLS, SentText
-from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.context import Category, Context, ContextItem
 from ullage.core.transcript.entries import JsonObject, Lines, Text
 from ullage.formats.agents.openclaw.messages import SECTIONS
 from ullage.formats.json_line import compact_json, objects_of, text_of, texts_of
@@ -33,15 +33,15 @@ def _list_sections(item: ContextItem) -> Iterator[SentText]:
     for block in item.message.blocks:
         if not isinstance(block, Text):
             continue
-        name, text = _name_section(block.text), block.text
+        (category, name), text = _place_section(block.text), block.text
         end = 0
         for first, last in _list_files(text) if name == "instructions" else ():
             if text[end : first.start()].strip():
-                yield _make(name, text[end : first.start()])
+                yield _make(name, category, text[end : first.start()])
             end = last.end()
-            yield _make(name, text[first.start() : end]).from_file(first[1])
+            yield _make(name, category, text[first.start() : end]).from_file(first[1])
         if text[end:].strip():
-            yield _make(name, text[end:])
+            yield _make(name, category, text[end:])
 
 
 def _list_files(text: str) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
@@ -57,11 +57,11 @@ def _list_files(text: str) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
         end = last.end()
 
 
-def _name_section(text: str) -> str:
-    """Name the part by the tag that its section begins with; the preamble has none."""
+def _place_section(text: str) -> tuple[Category, str]:
+    """Name category and part by the tag that its section begins with; the preamble has none."""
     tag = text[1 : text.find(">")] if text.startswith("<") else ""
-    return SECTIONS.get(tag, ("system", SYSTEM_PROMPT))[1]
+    return SECTIONS.get(tag, ("system", SYSTEM_PROMPT))
 
 
-def _make(name: str, text: str) -> SentText:
-    return SentText(name=name, text=text, is_in_messages=True)
+def _make(name: str, category: Category, text: str) -> SentText:
+    return SentText(name=name, text=text, category=category)
