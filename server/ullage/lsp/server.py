@@ -1,6 +1,7 @@
 """The language server: its features, its commands, and its start."""
 
 import asyncio
+import os
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -57,7 +58,7 @@ from ullage.lsp.views.memory import (
 )
 from ullage.store.documents.previews import remove_old_previews
 from ullage.store.files.places import Places, current_places
-from ullage.store.files.processes import claim_stdout, exit_with_parent
+from ullage.store.files.processes import claim_stdout, exit_with_parent, exit_with_process
 
 P = ParamSpec("P")
 
@@ -173,12 +174,16 @@ def serve() -> int:
     start_log()
     server = make_server(current_places())
     keep_responsive()
-    exit_with_parent(lambda: server.process_id)
+    exit_with_parent()
     server.start_io(stdin=cast(BinaryIO, ClientInput(sys.stdin.buffer)), stdout=stdout)
     return 0 if server.is_shut_down else 1
 
 
 async def _on_initialize(ls: UllageServer, params: types.InitializeParams) -> None:
+    # The parent is waited for from the start; an editor may also be this very process.
+    client = params.process_id
+    if client is not None and client not in {os.getpid(), os.getppid()}:
+        exit_with_process(client)
     await on_initialize(ls, params)
     if ls.pulls_diagnostics:
         options = types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False)

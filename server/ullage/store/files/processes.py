@@ -2,9 +2,12 @@
 
 import os
 import re
+import select
 import sys
 import threading
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -12,7 +15,9 @@ import msgspec
 
 _PID_FILE = re.compile(r"\d{1,10}\.json\Z")
 """Claude Code keeps secrets beside these files, which are never read."""
-PARENT_CHECK_S = 0.5
+PROCESS_CHECK_S = 1.0
+"""Only where the system does not tell that a process ended (chosen)."""
+_FOREVER_MS = 0xFFFFFFFF
 GRACE_S = 1.0
 """What running work gets after the client is gone; the process ends within two seconds."""
 
@@ -59,7 +64,7 @@ def _live_in(folder: Path) -> Iterable[_RunningProcess]:
             continue
 
 
-def _is_running_windows(process_id: int) -> bool:
+def _is_running_windows(process_id: int, wait_ms: int = 0) -> bool:
     """Ask Windows by handle: there, `os.kill` with 0 would interrupt the process."""
     import ctypes
 
@@ -69,7 +74,7 @@ def _is_running_windows(process_id: int) -> bool:
     if not handle:
         return False
     try:
-        return cast(int, kernel.WaitForSingleObject(handle, 0)) == timed_out
+        return cast(int, kernel.WaitForSingleObject(handle, wait_ms)) == timed_out
     finally:
         kernel.CloseHandle(handle)
 
@@ -82,18 +87,61 @@ def claim_stdout() -> BinaryIO:
     return protocol
 
 
-def exit_with_parent(client: Callable[[], int | None] = lambda: None) -> None:
-    """End this process soon after its parent, or the client's process once that is known."""
-    parent = os.getppid()
+def exit_with_parent() -> None:
+    """End this process as soon as its parent has ended; on Windows the end of input alone tells."""
+    if sys.platform != "win32":
+        exit_with_process(os.getppid())
 
-    def watch() -> None:
-        stop = threading.Event()
-        while not stop.wait(PARENT_CHECK_S):
-            is_orphan, process_id = os.getppid() != parent, client()
-            if is_orphan or (process_id is not None and not is_running(process_id)):
-                os._exit(1)
 
-    threading.Thread(target=watch, name="parent-watch", daemon=True).start()
+def exit_with_process(process_id: int) -> None:
+    """End this process as soon as another one has ended."""
+
+    def wait() -> None:
+        wait_for_end(process_id)
+        os._exit(1)
+
+    threading.Thread(target=wait, name="process-wait", daemon=True).start()
+
+
+def wait_for_end(process_id: int) -> None:
+    """Wait until a process has ended, whosever child it is; asleep where the system tells that."""
+    try:
+        if sys.platform == "win32":
+            _is_running_windows(process_id, _FOREVER_MS)
+        elif sys.platform == "linux":
+            _wait_by_descriptor(process_id)
+        else:
+            _wait_by_kqueue(process_id)
+    except (OSError, AttributeError):
+        # It ended already, or the system is too old for that or forbids it.
+        while is_running(process_id):
+            time.sleep(PROCESS_CHECK_S)
+
+
+if sys.platform == "linux":
+
+    def _wait_by_descriptor(process_id: int) -> None:
+        descriptor = os.pidfd_open(process_id)
+        try:
+            ended = select.poll()
+            ended.register(descriptor, select.POLLIN)
+            ended.poll()
+        finally:
+            os.close(descriptor)
+
+elif sys.platform != "win32":
+
+    def _wait_by_kqueue(process_id: int) -> None:
+        event = select.kevent(
+            process_id,
+            filter=select.KQ_FILTER_PROC,
+            flags=select.KQ_EV_ADD | select.KQ_EV_ONESHOT,
+            fflags=select.KQ_NOTE_EXIT,
+        )
+        with closing(select.kqueue()) as queue:
+            # First without room for events: an error would be given as one.
+            queue.control([event], 0)
+            queue.control(None, 1)
 
 
 def exit_soon(exit_code: int) -> None:
