@@ -153,8 +153,7 @@ async def test_a_task_that_overflows_the_window_three_times_keeps_every_rule(pla
     assert (place.cwd / "src/cache.ini").read_text() == "port = 6380\n"
     reasons = re.findall(r"^- compacted \((\w+)\): ", done.stderr, re.MULTILINE)
     assert len(reasons) >= 3
-    # The service asks for one in ten minutes; then there is no room any more.
-    assert reasons[:2] == ["threshold", "overflow"]
+    assert set(reasons) == {"threshold"}
     assert len(model.inputs) == N_STEPS + 1
     assert max(model.sizes) <= WINDOW
     summaries = {str(m["content"]) for sent in model.inputs for m in sent if is_summary(m)}

@@ -657,6 +657,43 @@ async def test_the_count_of_compactions_outlives_the_process(service: Service) -
     assert n_compactions(service, restarted) == 3
 
 
+def talk(session: RuntimeSession) -> None:
+    for number in range(80):
+        session.turn(f"Tell me of file {number}.", answer=f"{number}" + "a" * 8_000)
+
+
+async def compact_as_asked(session: RuntimeSession) -> str:
+    """Fill a session, do what it is asked for, and say what that was."""
+    talk(session)
+    asked = kinds(await session.prepare(used=177_000))[-1]
+    done = await session.compact(usage={"usedTokens": 177_000})
+    assert done.tokens_after < 0.8 * done.tokens_before
+    session.apply(done)
+    await session.prepare()
+    return asked
+
+
+async def test_a_compaction_that_freed_enough_holds_up_no_other(service: Service) -> None:
+    session = await service.open()
+    asked = [await compact_as_asked(session) for _ in range(3)]
+    messages, session = session.messages, await service.open()
+    session.messages = messages
+    asked += [await compact_as_asked(session) for _ in range(4)]
+    # From the limit on the user decides: no command compacts what a runtime holds.
+    assert asked == ["compact"] * 5 + ["askUser"] * 2
+
+
+async def test_a_compaction_that_is_not_applied_is_not_asked_for_again(service: Service) -> None:
+    session = await service.open()
+    talk(session)
+    assert "compact" in kinds(await session.prepare(used=177_000))
+    await session.compact(usage={"usedTokens": 177_000})
+    assert "compact" not in kinds(await session.prepare(used=178_000))
+    restarted = await service.open()
+    restarted.messages = session.messages
+    assert "compact" not in kinds(await restarted.prepare(used=178_000))
+
+
 def n_compactions(service: Service, session: RuntimeSession) -> int:
     return service.sessions._open[session.opened.session].progress.n_compactions
 

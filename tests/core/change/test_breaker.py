@@ -10,6 +10,7 @@ from ullage.core.change.breaker import (
     begin_epoch,
     is_tripped,
     put_off,
+    record_applied,
     record_failure,
     record_run,
     record_warning,
@@ -84,6 +85,15 @@ def test_a_run_waits_ten_minutes_for_the_next_of_its_kind(
 ) -> None:
     refusal = refuse_run(ran(40_000, ran_layer), layer, 90_000, NOW + after_ms)
     assert (refusal is not None) is is_refused
+
+
+@pytest.mark.parametrize(("n_after", "is_refused"), [(80_000, False), (80_001, True)])
+def test_a_compaction_that_was_applied_holds_up_no_other_where_it_freed_a_fifth(
+    n_after: int, *, is_refused: bool
+) -> None:
+    applied = record_applied(ran(n_after), 2)
+    assert applied.epoch == 2
+    assert (refuse_run(applied, "full", 200_000, NOW + 1) is not None) is is_refused
 
 
 def test_three_failures_in_a_row_stop_everything_until_they_expire() -> None:

@@ -237,6 +237,15 @@ def test_automatic_compactions_end_at_their_maximum_but_pruning_goes_on(
     assert decided(at(used, tool, n_compactions=n_compactions)) == expected
 
 
+def test_from_the_maximum_on_the_user_of_a_runtime_is_asked() -> None:
+    cascade = at(176_000, n_compactions=5, is_in_memory=True)
+    assert decided(cascade) == "ask summarize"
+    refused = overflow(n_compactions=5, is_in_memory=True)
+    action = decide(refused, QUIET, NOW)
+    assert isinstance(action, Overflowed)
+    assert "stops at 5: start a new session" in action.reason
+
+
 def test_the_maximum_is_told_once() -> None:
     breaker = record_warning(Breaker(), n_compactions=5)
     cascade = at(176_000, n_compactions=5, breaker=breaker)
@@ -267,9 +276,9 @@ def test_the_user_is_asked_before_each_stronger_layer(
 
 def test_a_prune_in_memory_is_neither_asked_for_nor_held_up() -> None:
     breaker = put_off(Breaker(), "full", used_tokens=165_000, window_tokens=None, n_compactions=0)
-    cascade = at(165_000, 60_000, is_prune_in_memory=True, breaker=breaker)
+    cascade = at(165_000, 60_000, is_in_memory=True, breaker=breaker)
     assert decided(cascade, Policy()) == "prune"
-    assert decided(msgspec.structs.replace(cascade, is_prune_in_memory=False)) == "idle"
+    assert decided(msgspec.structs.replace(cascade, is_in_memory=False)) == "idle"
     assert decided(msgspec.structs.replace(cascade, is_auto_on=False)) == "idle"
 
 
@@ -372,7 +381,7 @@ def test_what_the_user_asks_for_waits_for_nothing(layer) -> None:
 
 def test_a_read_only_workspace_is_not_compacted_by_hand_either() -> None:
     assert decided(at(10, occasion="manual"), READ_ONLY) == "idle"
-    in_memory = at(10, occasion="manual", asked_layer="prune", is_prune_in_memory=True)
+    in_memory = at(10, occasion="manual", asked_layer="prune", is_in_memory=True)
     assert decided(in_memory, READ_ONLY) == "prune"
 
 
@@ -487,7 +496,7 @@ cascades = st.builds(
     tried=st.lists(steps, max_size=4).map(tuple),
     is_auto_on=st.sampled_from([None, True, False]),
     confirmed_layer=st.sampled_from([None, *LAYERS]),
-    is_prune_in_memory=st.booleans(),
+    is_in_memory=st.booleans(),
 )
 some_policies = st.builds(
     Policy,

@@ -72,7 +72,7 @@ def test_a_plan_adds_to_what_was_pruned_before() -> None:
         window_tokens=200_000,
         tool_tokens=160_000,
         n_compactions=0,
-        is_prune_in_memory=True,
+        is_in_memory=True,
     )
     earlier = (prune(is_unreported=False),)
     plan = plan_request(apply_prunes(items, earlier), earlier, cascade, Policy(), count, 0)

@@ -205,7 +205,7 @@ def cascade_of(session: RuntimeSession, measured: MeasuredRequest, occasion: Occ
         started_tokens=gauge.used_tokens,
         tried=progress.overflow.tried if occasion == "overflow" else (),
         is_auto_on=state.is_on,
-        is_prune_in_memory=True,
+        is_in_memory=True,
     )
 
 
@@ -263,7 +263,7 @@ def _begin_breaker_epoch(
     """Begin the breaker's epoch too; what it recorded of an automatic run outlives that run."""
     pending = progress.pending
     if pending is not None and pending.is_recorded and is_applied(pending, context):
-        return remember_run(session, lambda memory: replace(memory, epoch=n_compactions))
+        return remember_run(session, lambda memory: breaker.record_applied(memory, n_compactions))
     return remember_run(session, lambda memory: breaker.begin_epoch(memory, n_compactions))
 
 

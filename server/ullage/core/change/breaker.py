@@ -7,7 +7,9 @@ The rules, after the loops that users report (211 compactions in one session and
   or one until half of what was left of the window is used.
 - Three failures in a row end automatic compaction until they expire, after an hour. A compaction
   that freed less than a fifth is a failure.
-- No compaction follows another within ten minutes, and no prune another prune.
+- No compaction follows another within ten minutes, and no prune another prune. Where a runtime
+  holds the messages, a compaction that freed a fifth and was seen applied holds up no other: what
+  comes between them is growth.
 - A compaction that somebody else made begins a new epoch, where only the failures still count.
 
 An overflow does not wait for the first and third rule, as the agent cannot continue without it.
@@ -101,6 +103,12 @@ def record_run(
         held_until_tokens=0 if is_worthwhile else _after_growth(n_after),
         is_warned=breaker.is_warned and not (is_compaction and is_worthwhile),
     )
+
+
+def record_applied(breaker: Breaker, n_compactions: int) -> Breaker:
+    """Record that a runtime applied the compaction that was recorded last."""
+    last_ms = None if breaker.held_layer is None else breaker.last_compaction_ms
+    return msgspec.structs.replace(breaker, epoch=n_compactions, last_compaction_ms=last_ms)
 
 
 def record_failure(breaker: Breaker, now_ms: int) -> Breaker:

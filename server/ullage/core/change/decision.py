@@ -61,8 +61,9 @@ class Cascade(msgspec.Struct, frozen=True, kw_only=True):
     """The session's own switch; None where the policy decides."""
     confirmed_layer: Layer | None = None
     """The strongest layer that the user said yes to in this cascade."""
-    is_prune_in_memory: bool = False
-    """Whether a prune only changes what is sent, so that it needs neither asking nor waiting."""
+    is_in_memory: bool = False
+    """Whether a runtime holds the messages: a prune only changes what is sent, so that it needs
+    neither asking nor waiting, and no command of ours compacts them."""
 
     @property
     def tried_kinds(self) -> frozenset[str]:
@@ -193,7 +194,7 @@ def _decide_manual(cascade: Cascade, policy: Policy) -> Action:
     layer = cascade.asked_layer
     if cascade.tried:
         return Idle(reason=describe_usage(cascade))
-    if layer == "prune" and (cascade.is_prune_in_memory or not policy.is_read_only):
+    if layer == "prune" and (cascade.is_in_memory or not policy.is_read_only):
         return Prune(reason="you asked for it")
     if policy.is_read_only:
         return Idle(reason="the workspace is read-only, so that nothing can be compacted")
@@ -235,9 +236,10 @@ def _decide_threshold(cascade: Cascade, policy: Policy, now_ms: int) -> Action:
 
 def _act_or_ask(cascade: Cascade, layer: Layer, policy: Policy) -> Action:
     reason = describe_usage(cascade)
+    asks_first = policy.notifies_before_auto or _is_limit_reached(cascade, layer, policy)
     confirmed = cascade.confirmed_layer
     is_confirmed = confirmed is not None and LAYERS.index(layer) <= LAYERS.index(confirmed)
-    if policy.notifies_before_auto and not is_confirmed:
+    if asks_first and not is_confirmed:
         return Ask(layer=layer, reason=reason, advice=_advise(cascade, policy))
     if layer == "prune":
         return Prune(reason=reason)
@@ -250,7 +252,7 @@ def _compact(layer: Layer, reason: str, cascade: Cascade, policy: Policy) -> Com
 
 def _is_memory_prune_due(cascade: Cascade, policy: Policy) -> bool:
     """Whether what is sent is pruned, whatever its size: before each request, first of all."""
-    is_in_memory = cascade.is_prune_in_memory or policy.is_read_only
+    is_in_memory = cascade.is_in_memory or policy.is_read_only
     is_open = policy.is_prune_enabled and "prune" not in cascade.tried_kinds
     return is_in_memory and is_open and cascade.tool_tokens > 0
 
@@ -331,12 +333,14 @@ def _refuse(
     *,
     is_overflow: bool = False,
 ) -> str | None:
-    if _is_limit_reached(cascade, layer, policy):
+    if _is_limit_reached(cascade, layer, policy) and (is_overflow or not cascade.is_in_memory):
+        by_hand = "" if cascade.is_in_memory else "run `ullage compact` yourself, or "
         return (
             f"the session was compacted {cascade.n_compactions} times, and automatic compaction"
-            f" stops at {policy.max_auto_compactions}: run `ullage compact` yourself, or start a"
-            " new session from the checkpoint"
+            f" stops at {policy.max_auto_compactions}: {by_hand}start a new session from the"
+            " checkpoint"
         )
+    # In memory the user is asked from then on, as no command can be run instead.
     return refuse_run(cascade.breaker, layer, used, now_ms, is_overflow=is_overflow)
 
 
