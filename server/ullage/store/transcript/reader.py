@@ -82,13 +82,17 @@ class FileLines:
     def forward(self, start: int = 0) -> Iterator[Line]:
         offset = start
         held = _PartialLine()
-        for block in self._blocks(range(start, self.size_bytes, BLOCK_BYTES)):
+        starts = range(start, self.size_bytes, BLOCK_BYTES)
+        for block_start, block in zip(starts, self._blocks(starts), strict=True):
             begin = 0
             while (at := block.find(b"\n", begin)) >= 0:
-                held.add_behind(block[begin : at + 1])
-                yield Line(offset, held.take())
+                raw = block[begin : at + 1]
+                if held.n_bytes:
+                    held.add_behind(raw)
+                    raw = held.take()
+                yield Line(offset, raw)
                 begin = at + 1
-                offset = offset + held.n_taken
+                offset = block_start + begin
             held.add_behind(block[begin:])
         if held.n_bytes:
             yield Line(offset, held.take())
@@ -101,8 +105,11 @@ class FileLines:
         for start, block in zip(starts, self._blocks(starts), strict=True):
             stop = len(block)
             while (at := block.rfind(b"\n", 0, max(0, min(stop, end - 1 - start)))) >= 0:
-                held.add_before(block[at + 1 : stop])
-                yield Line(start + at + 1, held.take())
+                raw = block[at + 1 : stop]
+                if held.n_bytes:
+                    held.add_before(raw)
+                    raw = held.take()
+                yield Line(start + at + 1, raw)
                 stop = at + 1
                 end = start + stop
             held.add_before(block[:stop])
@@ -170,8 +177,6 @@ class _PartialLine:
     def __init__(self) -> None:
         self.n_bytes = 0
         """Length of the line so far, including what is not kept."""
-        self.n_taken = 0
-        """Length of the line that was taken last."""
         self._pieces: deque[bytes] = deque()
         self._n_kept = 0
         self._is_ended = False
@@ -197,7 +202,6 @@ class _PartialLine:
         if self._n_kept < self.n_bytes and self._is_ended:
             self._pieces.append(b"\n")
         raw = b"".join(self._pieces)
-        self.n_taken = self.n_bytes
         self.n_bytes = self._n_kept = 0
         self._pieces.clear()
         return raw

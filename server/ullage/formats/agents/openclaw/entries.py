@@ -99,11 +99,11 @@ def read_header(lines: Lines) -> Header | None:
 
 def read_stub(line: Line) -> Stub | Problem | None:
     """Read a line's place in the tree; None for blank lines, headers and metadata."""
-    if json_line.is_blank(line):
-        return None
     try:
         stub = _decode_stub(line.raw)
     except (msgspec.DecodeError, ValueError, RecursionError):
+        if json_line.is_blank(line):
+            return None
         native = json_line.decode_object(line)
         if isinstance(native, str):
             head = _HEAD.match(line.raw) if len(line.raw) > json_line.MAX_LINE_BYTES else None
