@@ -11,6 +11,7 @@ UllageError
 │   ├── NewerCheckpoint
 │   ├── UnknownItem
 │   ├── BadBundle
+│   ├── BadRequest
 │   ├── PreviewNotFound
 │   └── AgentNotFound
 ├── Refused                 exit 4: we could, but must not
@@ -82,6 +83,10 @@ class UnknownItem(InputError):
 
 class PreviewNotFound(InputError):
     pass
+
+
+class BadRequest(InputError):
+    """What a runtime asks for is not what it can ask for."""
 
 
 class BadBundle(InputError):

@@ -6,7 +6,7 @@ import pytest
 from pi_files import conversation
 from service import Service
 from ullage.agent.assembly_protocol import ASSEMBLE, Assembled
-from ullage.agent.json_rpc import RpcError
+from ullage.agent.json_rpc import INVALID_PARAMS, RpcError
 from ullage.store.files.places import Places
 
 TOOLS = [{"name": "read", "description": "Read a file.", "parameters": {"type": "object"}}]
@@ -76,6 +76,62 @@ async def test_a_compaction_of_assembled_messages_takes_the_summary_up(service: 
     )
     assert compacted.standing_indexes == []
     assert "We built the mill." in compacted.summary
+
+
+async def test_an_api_without_system_messages_gets_the_summary_as_the_users(
+    service: Service,
+) -> None:
+    session = await service.open(agent="mine", messageFormat="claude-code")
+    handle = session.opened.session
+    turns = [{"role": "user", "content": "Go on"}, {"role": "assistant", "content": "Done."}]
+    done = await service.ask(ASSEMBLE.name, session=handle, messages=[SUMMARY, *turns])
+    assert [message["role"] for message in done.messages] == ["user", "user", "assistant"]
+    assert "We built the mill." in done.messages[0]["content"]
+    again = await service.ask(ASSEMBLE.name, session=handle, messages=done.messages)
+    assert again.messages == done.messages
+
+
+async def test_the_answer_says_where_each_skill_lies(service: Service, places: Places) -> None:
+    path = places.cwd / "skills/git/SKILL.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("---\nname: git\ndescription: Does git.\n---\n", "utf-8")
+    done = await assemble(service, {})
+    assert msgspec.to_builtins(done.skills.skills) == [
+        {"name": "git", "path": str(path), "primaryEnv": None}
+    ]
+
+
+@pytest.mark.parametrize("event", [{"text": ""}, {"text": " \n", "media": []}])
+async def test_an_event_that_says_nothing_is_refused(
+    service: Service, event: dict[str, object]
+) -> None:
+    with pytest.raises(RpcError, match="the event has neither a text nor media") as caught:
+        await assemble(service, {"event": event})
+    assert caught.value.code == INVALID_PARAMS
+    done = await assemble(service, {"event": {"text": "", "media": [{"path": "a.png"}]}})
+    assert done.messages == [{"role": "user", "content": "[media attached: a.png]"}]
+
+
+@pytest.mark.parametrize(
+    ("message", "problem"),
+    [
+        ({}, "messages[1] has neither a `role` nor a `type`"),
+        ({"content": "Hi"}, "messages[1] has neither a `role` nor a `type`"),
+        ({"role": 1}, "messages[1] has neither a `role` nor a `type`"),
+        ({"role": "user", "content": 5}, "the `content` of messages[1] is neither"),
+        ({"role": "user", "content": ["Hi"]}, "the `content` of messages[1] is neither"),
+    ],
+)
+@pytest.mark.parametrize("method", ["assemble", "prepare", "compact", "overflow"])
+async def test_a_message_that_is_none_is_refused(
+    service: Service, method: str, message: dict[str, object], problem: str
+) -> None:
+    session = await service.open()
+    messages = [{"role": "user", "content": "Hi"}, message]
+    with pytest.raises(RpcError) as caught:
+        await session.ask(f"context/{method}", messages=messages)
+    assert caught.value.code == INVALID_PARAMS
+    assert problem in str(caught.value)
 
 
 async def test_a_runtime_without_anything_gets_a_prompt_all_the_same(service: Service) -> None:

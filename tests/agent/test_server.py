@@ -306,7 +306,7 @@ async def test_a_request_nested_too_deeply_is_told_so(service: Service, n_levels
     head = (
         b'{"jsonrpc":"2.0","id":1,"method":"context/prepare","params":{"session":"s1","messages":'
     )
-    process._server.take(head + b'[{"role":"user","content":' + value + b"}]}}")
+    process._server.take(head + b'[{"role":"user","content":"","more":' + value + b"}]}}")
     answer = await process.answer()
     if "error" in answer:
         assert answer["error"]["message"].startswith("this line is nested too deeply")

@@ -2,6 +2,8 @@
 
 import asyncio
 
+import msgspec
+
 from ullage.agent import assembly_protocol as protocol
 from ullage.agent.sessions import OpenSession, Sessions
 
@@ -17,42 +19,6 @@ def _assemble(session: OpenSession, params: protocol.Assemble) -> protocol.Assem
     from ullage.app.assembly.assemble import AssemblyWish, assemble
     from ullage.app.assembly.source import runtime_source
 
-    wish = AssemblyWish(
-        mode=params.mode,
-        is_primary=params.is_primary,
-        parameters=params.parameters,
-        subagent=params.subagent,
-        tool_policy=params.tool_policy,
-        skill_filter=params.skill_filter,
-        event=params.event,
-    )
+    wish = msgspec.convert(params, AssemblyWish, from_attributes=True)
     done = assemble(wish, runtime_source(session.runtime, session.progress, params.messages))
-    return protocol.Assembled(
-        system=done.system,
-        sections=[
-            protocol.Section(name=section.name, n_tokens=section.n_tokens)
-            for section in done.sections
-        ],
-        files=[
-            protocol.SourceFile(
-                path=file.path,
-                kind=file.kind,
-                n_chars=file.n_chars,
-                n_tokens=file.n_tokens,
-                cut=file.cut,
-            )
-            for file in done.files
-        ],
-        skills=protocol.Skills(
-            prompt=done.skills.prompt,
-            skills=[
-                protocol.NamedSkill(name=skill.name, primary_env=skill.primary_env)
-                for skill in done.skills.skills
-            ],
-            version=done.skills.version,
-        ),
-        messages=list(done.messages),
-        tools=list(done.tools),
-        budget=done.budget,
-        warnings=list(done.warnings),
-    )
+    return msgspec.convert(done, protocol.Assembled, from_attributes=True)

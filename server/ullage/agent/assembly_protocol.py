@@ -56,6 +56,8 @@ class SourceFile(Wire, frozen=True, kw_only=True):
 
 class NamedSkill(Wire, frozen=True, kw_only=True):
     name: str
+    path: str
+    """Of its `SKILL.md`, for the model to read it."""
     primary_env: str | None
     """The variable that holds its key."""
 

@@ -18,6 +18,7 @@ from ullage.agent.sessions import (
     close_session,
     offer_session,
     open_session,
+    refuse_params,
     resume_session,
 )
 from ullage.agent.wire import Method, P, R, Wire
@@ -42,6 +43,7 @@ from ullage.core.change.compaction import NoCompaction
 from ullage.core.change.decision import CONTEXT_OVERFLOW, Ask, Compact, Warn
 from ullage.core.checkpoint.captured import Event, ToolEvent, events_of
 from ullage.core.transcript.entries import JsonObject
+from ullage.errors import BadRequest
 from ullage.formats.json_line import compact_json
 
 Handler: TypeAlias = Callable[[Sessions, object], Awaitable[Wire]]
@@ -140,7 +142,10 @@ def _bind(
     method: Method[P, R], answer: Callable[[Sessions, P], Awaitable[R]]
 ) -> tuple[str, Handler]:
     async def handle(sessions: Sessions, params: object) -> Wire:
-        return await answer(sessions, read_params(params, method.params))
+        try:
+            return await answer(sessions, read_params(params, method.params))
+        except BadRequest as error:
+            raise refuse_params(str(error)) from None
 
     return method.name, handle
 

@@ -18,13 +18,19 @@ from ullage.core.transcript.context import (
 )
 from ullage.core.transcript.entries import Header, JsonObject, Line, Message, Text, Usage
 from ullage.core.transcript.lineage import CompactionRef
+from ullage.errors import BadRequest
 from ullage.formats.json_line import as_object, canonical_json, decode_object, ms_of, objects_of
 from ullage.formats.reading import calls_in
 
 _ID_BYTES = 8
 
 
-def _as_user_message(summary: str, *_: int) -> JsonObject:
+def as_system_message(summary: str) -> JsonObject:
+    """Make the message of a summary as *context assembly* has it."""
+    return {"role": "system", "content": SYSTEM_SUMMARY_OPENING + summary}
+
+
+def as_user_message(summary: str, *_: int) -> JsonObject:
     """Make a user's message without more: APIs refuse fields that they do not know."""
     return {"role": "user", "content": PREFACE + summary}
 
@@ -39,8 +45,10 @@ class MessageShape(msgspec.Struct, frozen=True, kw_only=True):
     out empty."""
     summary_of: Callable[[JsonObject], str | None]
     """Gives a compaction's summary; None for other messages of the category `summary`."""
-    make_summary: Callable[[str, int, int], JsonObject] = _as_user_message
+    make_summary: Callable[[str, int, int], JsonObject] = as_user_message
     """Makes the message that holds a summary, of its text, the tokens before it and the time."""
+    begin_history: Callable[[str], JsonObject] = as_system_message
+    """Makes the message of a summary with which an assembled history begins."""
     prune_message: Callable[[JsonObject, Sequence[Replacement]], JsonObject]
     """Puts placeholders into a message; the rest stays as it is."""
 
@@ -73,7 +81,12 @@ def context_of_messages(
 
     Without `entry_ids`, of which there is one for each message, ids are made of the content.
     The order of keys in the messages changes nothing.
+
+    Raises:
+        BadRequest: one of them is no message of any shape.
     """
+    for at, native in enumerate(messages):
+        _check_message(at, native)
     items = _items(shape, messages, entry_ids)
     at = max((n for n, item in enumerate(items) if _is_boundary(shape, item)), default=None)
     summary = None if at is None else items[at]
@@ -104,6 +117,17 @@ def content_ids(bodies: Iterable[bytes]) -> tuple[str, ...]:
         n_seen[name] += 1
         ids.append(name if n_seen[name] == 1 else f"{name}.{n_seen[name]}")
     return tuple(ids)
+
+
+def _check_message(at: int, native: JsonObject) -> None:
+    if not isinstance(native.get("role"), str) and not isinstance(native.get("type"), str):
+        raise BadRequest(f"messages[{at}] has neither a `role` nor a `type`")
+    content = native.get("content")
+    is_list = isinstance(content, list)
+    if is_list and len(objects_of(native, "content")) == len(cast(list[object], content)):
+        return
+    if is_list or not isinstance(content, str | None):
+        raise BadRequest(f"the `content` of messages[{at}] is neither a text nor a list of objects")
 
 
 def _items(

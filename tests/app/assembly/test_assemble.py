@@ -22,6 +22,7 @@ from ullage.core.assembly.prompt_parameters import PromptParameters, SubagentPar
 from ullage.core.assembly.tool_policy import ToolPolicy
 from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.errors import InputError
+from ullage.formats.in_memory import as_system_message
 from ullage.formats.registry import AGENTS
 from ullage.store.files.places import Places
 from ullage.store.files.text_files import MAX_TEXT_BYTES
@@ -215,7 +216,9 @@ def test_the_history_of_every_format_begins_with_the_latest_summary() -> None:
             continue
         seen.add(session.header.agent)
         summary = context.boundary.summary
-        first, *kept = build_session_history(context).messages(session.agent.messages)
+        first, *kept = build_session_history(context, as_system_message).messages(
+            session.agent.messages
+        )
         assert first == {"role": "system", "content": f"[Prior conversation summary]\n{summary}"}
         others = session.agent.messages(context)
         assert len(kept) < len(others), path

@@ -6,6 +6,7 @@ from factories import assistant, context_of, harness, summary, user
 from ullage.core.assembly.history import build_session_history
 from ullage.core.transcript.context import Compaction, Context, ContextItem
 from ullage.core.transcript.entries import JsonObject, plain_text
+from ullage.formats.in_memory import as_system_message
 
 
 def compacted(text: str, *items: ContextItem) -> Context:
@@ -18,7 +19,7 @@ def list_messages(context: Context) -> list[JsonObject]:
 
 
 def messages_of(context: Context) -> list[JsonObject]:
-    return list(build_session_history(context).messages(list_messages))
+    return list(build_session_history(context, as_system_message).messages(list_messages))
 
 
 def test_the_summary_is_the_first_message_as_the_reference_has_it() -> None:
@@ -50,5 +51,5 @@ def test_a_summary_that_nobody_can_read_stays_where_it_is() -> None:
 
 
 def test_its_tokens_are_those_of_the_summary_and_of_what_was_kept() -> None:
-    history = build_session_history(compacted("S", summary("S"), user("four")))
+    history = build_session_history(compacted("S", summary("S"), user("four")), as_system_message)
     assert history.count_tokens(len) == len("[Prior conversation summary]\nS") + len("four")

@@ -69,14 +69,19 @@ def test_a_filter_of_no_names_lets_none_through_and_no_filter_all() -> None:
     skills = (make_skill("a"), make_skill("b"))
     assert build_skill_snapshot(skills, wanted=[]).skills == ()
     assert build_skill_snapshot(skills, wanted=[]).prompt == ""
-    assert build_skill_snapshot(skills, wanted=[" b ", "c"]).skills == (NamedSkill(name="b"),)
+    assert build_skill_snapshot(skills, wanted=[" b ", "c"]).skills == (
+        NamedSkill(name="b", path=skills[1].path),
+    )
     assert len(build_skill_snapshot(skills).skills) == 2
 
 
 def test_a_skill_for_users_alone_is_listed_but_the_model_is_not_told() -> None:
     skills = (make_skill("a", primary_env="A_KEY"), make_skill("b", invocation=HIDDEN))
     snapshot = build_skill_snapshot(skills)
-    assert snapshot.skills == (NamedSkill(name="a", primary_env="A_KEY"), NamedSkill(name="b"))
+    assert snapshot.skills == (
+        NamedSkill(name="a", path=skills[0].path, primary_env="A_KEY"),
+        NamedSkill(name="b", path=skills[1].path),
+    )
     assert snapshot.resolved_skills == skills[:1]
     assert "### b" not in snapshot.prompt
 

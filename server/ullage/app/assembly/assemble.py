@@ -42,6 +42,7 @@ from ullage.core.secrets.scan import mask_value
 from ullage.core.text.prose import gist
 from ullage.core.transcript.entries import JsonObject
 from ullage.core.transcript.tokens import Count
+from ullage.errors import BadRequest
 from ullage.store.files.local_time import local_now
 
 AssemblyMode: TypeAlias = Literal["full", "minimal", "subagent"]
@@ -106,7 +107,13 @@ class AssembledRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def assemble(wish: AssemblyWish, source: AssemblySource) -> AssembledRequest:
-    """Go through the steps of the reference; nothing is written but counts of tokens."""
+    """Go through the steps of the reference; nothing is written but counts of tokens.
+
+    Raises:
+        BadRequest: the event says nothing.
+    """
+    if wish.event is not None and not write_event_text(wish.event):
+        raise BadRequest("the event has neither a text nor media: leave it out, or say something")
     warnings: list[str] = []
     files = _read_files(wish, source, warnings)
     found = find_workspace_skills(source.workspace, source.places)
@@ -121,7 +128,11 @@ def assemble(wish: AssemblyWish, source: AssemblySource) -> AssembledRequest:
         for part in prompt
     )
     measured = tuple(_measure_file(file, source.count) for file in files)
-    history = None if source.context is None else build_session_history(source.context)
+    history = (
+        None
+        if source.context is None
+        else build_session_history(source.context, source.begin_history)
+    )
     messages = () if history is None else history.messages(source.list_messages)
     event = () if wish.event is None else (make_event_message(wish.event),)
     budget = _build_budget(

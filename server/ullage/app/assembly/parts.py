@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.app.assembly.skill_folders import list_session_skills
 from ullage.app.assembly.skill_use import advise_on_skills
 from ullage.app.documents.check import Surroundings
 from ullage.app.documents.instruction_loading import (
@@ -27,16 +28,17 @@ from ullage.core.assembly.parts import (
     IN_TRANSCRIPT,
     INSTRUCTIONS,
     MEMORY,
+    SKILLS,
     SYSTEM_PROMPT,
     SentText,
     count_parts,
 )
 from ullage.core.config.settings import Config
 from ullage.core.text.positions import utf16_length
-from ullage.formats.agent_info import InstructionLoader
+from ullage.formats.agent_info import InstructionLoader, find_loader
 from ullage.store.files.work_tree import list_folders_up
 
-_FROM_FILES = (INSTRUCTIONS, MEMORY)
+_FROM_FILES = (INSTRUCTIONS, MEMORY, SKILLS)
 """Parts of which each file is sent; of others one file alone."""
 
 
@@ -76,7 +78,8 @@ def list_texts_on_disk(
     loaded: Loaded, config: Config, *, knows_later_names: bool
 ) -> tuple[SentText, ...]:
     """List what the agent of a session would load now where the session works."""
-    loader, cwd = _find_loader(loaded), loaded.session.header.cwd
+    session = loaded.session
+    loader, cwd = find_loader(session.agent.loaders, session.path), session.header.cwd
     if loader is None or cwd is None:
         return ()
     if not knows_later_names:
@@ -108,13 +111,9 @@ def _list_on_disk(
         for at in (folder / loader.folder, home_of(loader, around) or folder):
             if text := around.text_of(at / file):
                 yield SentText(name=name, text=text.strip(), source=str(at / file))
-
-
-def _find_loader(loaded: Loaded) -> InstructionLoader | None:
-    """Give that of the program that a transcript is of, where several have alike ones."""
-    loaders = loaded.session.agent.loaders
-    by_place = (loader for loader in loaders if loader.folder in loaded.path.parts)
-    return next(chain(by_place, loaders), None)
+    for skill in list_session_skills(loaded):
+        if skill.is_listed:
+            yield SentText(name=SKILLS, text=skill.text, source=skill.path, cut=skill.cut)
 
 
 def _find_memory(loader: InstructionLoader, folder: Path, around: Surroundings) -> Path | None:

@@ -57,10 +57,23 @@ def _find_skills(folder: SkillFolder, seen: set[Path]) -> Iterator[SkillFile]:
         if not exists(path / SKILL_NAME):
             children = _list_children(path, folder) if depth < folder.max_depth else ()
             queue.extend((child, depth + 1) for child in children)
+            if folder.loose_files == ("below" if depth else "top"):
+                yield from _read_loose(path, folder)
         elif folder.is_contained and not _is_inside(path / SKILL_NAME, folder.path):
             yield _make(folder, path / SKILL_NAME, path.name, "leads out of its folder by a link")
         else:
             yield _read(folder, path / SKILL_NAME, path.name)
+
+
+def _read_loose(path: Path, folder: SkillFolder) -> Iterator[SkillFile]:
+    """Read the Markdown files of a folder, each as a skill."""
+    try:
+        files = list(path.glob("*.md"))
+    except (OSError, ValueError):
+        return
+    for file in files:
+        if is_unicode(file.name) and not file.name.startswith(".") and not is_folder(file):
+            yield _read(folder, file, path.name)
 
 
 def _find_commands(folder: SkillFolder) -> Iterator[SkillFile]:
@@ -100,6 +113,7 @@ def _is_inside(path: Path, root: Path) -> bool:
 
 def _make(folder: SkillFolder, path: Path, name: str, fault: str) -> SkillFile:
     root = str(folder.path)
+    name = f"{folder.prefix}{name}"
     return SkillFile(path=str(path), root=root, scope=folder.scope, name=name, fault=fault)
 
 
@@ -109,13 +123,15 @@ def _read(folder: SkillFolder, path: Path, name: str) -> SkillFile:
         fault = f"cannot be read, or is larger than {MAX_TEXT_BYTES // 1024 // 1024} MB"
         return _make(folder, path, name, fault)
     block, body = split_frontmatter(text)
+    fields = _read_yaml(block)
     policy = read_text_file(path.parent / folder.policy_file) if folder.policy_file else None
     return SkillFile(
         path=str(path),
         root=str(folder.path),
         scope=folder.scope,
-        name=name,
-        fields=_read_yaml(block) or read_lines(block),
+        name=f"{folder.prefix}{name}",
+        fields=read_lines(block) if fields is None else fields,
+        is_yaml=fields is not None,
         first_line=find_first_line(body),
         digest=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
         policy=_read_yaml(policy or "") or {},

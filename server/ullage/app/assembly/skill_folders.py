@@ -1,21 +1,24 @@
 """The skills of a workspace: those of OpenClaw that are eligible, and what agents list."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import cast
 
 import msgspec
 
 from ullage.app.assembly.skill_files import read_skill_files
+from ullage.app.sessions.load import Loaded
 from ullage.core.assembly.listed_skills import ListedSkill, SkillRequest
 from ullage.core.assembly.skill_frontmatter import read_skill
 from ullage.core.assembly.skills import Eligibility, Skill, list_obstacles, merge_skills
 from ullage.core.config.agent_settings import AgentSettings, value_at
 from ullage.core.gauge.window import Window
 from ullage.core.text.quoting import visible_line
+from ullage.core.text.short_paths import shorten_paths
 from ullage.core.transcript.entries import JsonObject
-from ullage.formats.agent_info import AgentInfo, SkillFolder
+from ullage.formats.agent_info import AgentInfo, SkillFolder, SkillLoader, find_loader
+from ullage.formats.agents.openclaw.skills import OPENCLAW_SKILLS, write_entry
 from ullage.store.config.agent_settings import read_settings_files
 from ullage.store.files.places import Places
 from ullage.store.files.programs import find_program
@@ -87,8 +90,20 @@ def find_workspace_skills(workspace: Path, places: Places) -> WorkspaceSkills:
     )
 
 
+def list_session_skills(loaded: Loaded) -> tuple[ListedSkill, ...]:
+    """List what the agent of a session would tell now of skills where the session works."""
+    session = loaded.session
+    agent, cwd = session.agent_info, session.header.cwd
+    loader = None if agent is None else find_loader(agent.skills, session.path)
+    if agent is None or loader is None or cwd is None:
+        return ()
+    window, model = loaded.status.gauge.window, loaded.context.model
+    return list_agent_skills(agent, loader, Path(cwd), loaded.secrets.places, window, model=model)
+
+
 def list_agent_skills(
     agent: AgentInfo,
+    loader: SkillLoader,
     workspace: Path,
     places: Places,
     window: Window,
@@ -98,17 +113,38 @@ def list_agent_skills(
 ) -> tuple[ListedSkill, ...]:
     """List an agent's skills in the order of its request, also those that it does not tell of.
 
-    Nothing for an agent whose rule we do not know. What comes with an agent and lies in no folder
-    is not in the list.
+    What comes with an agent and lies in no folder is not in the list.
     """
-    if agent.skills is None:
-        return ()
+    if loader == OPENCLAW_SKILLS:
+        return tuple(_list_openclaws(workspace, places))
     paths = agent.setting_files(workspace, workspace, places.env, places.home)
     settings = AgentSettings(sources=read_settings_files(paths), env=places.env)
     upward = list_folders_up(workspace)
-    files = read_skill_files(agent.skills.list_folders(upward, places.env, places.home))
+    if loader.goes_on_up and not exists(upward[-1] / ".git"):
+        upward = (workspace, *workspace.parents)
+    files = read_skill_files(loader.list_folders(upward, places.env, places.home, settings))
     request = SkillRequest(window=window, model=model, settings=settings, now_ms=now_ms)
-    return agent.skills.list_skills(files, request)
+    return loader.list_skills(files, request)
+
+
+def _list_openclaws(workspace: Path, places: Places) -> Iterator[ListedSkill]:
+    """List what OpenClaw tells of; a path below the home folder begins with `~`, but for those
+    that lie in its own."""
+    found = find_workspace_skills(workspace, places)
+    for skill in found.skills:
+        is_own = skill.source == "managed"
+        location = skill.path if is_own else shorten_paths(skill.path, None, str(places.home))
+        is_told = skill.invocation.is_model_invocable
+        yield ListedSkill(
+            name=skill.name,
+            path=skill.path,
+            description=skill.description if is_told else "",
+            text=write_entry(skill.name, skill.description, location) if is_told else "",
+            reason="" if is_told else "is for the user alone (disable-model-invocation)",
+        )
+    for skill in found.left_out:
+        reason = " and ".join(skill.reasons)
+        yield ListedSkill(name=skill.name, path=skill.path, description="", text="", reason=reason)
 
 
 def _folder(path: Path, scope: str) -> SkillFolder:

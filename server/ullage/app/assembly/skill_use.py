@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.assembly.skill_folders import list_agent_skills
+from ullage.app.assembly.skill_folders import list_agent_skills, list_session_skills
 from ullage.app.documents.check import Surroundings
 from ullage.app.documents.kind import SKILL_NAME
 from ullage.app.sessions.find import list_sessions
@@ -22,7 +22,7 @@ from ullage.core.text.positions import Positions
 from ullage.core.text.prose import plural
 from ullage.core.transcript.tokens import Count, estimate_tokens
 from ullage.errors import InputError
-from ullage.formats.agent_info import AgentInfo, SkillLoader
+from ullage.formats.agent_info import AgentInfo, SkillLoader, find_loader
 from ullage.formats.registry import AGENTS
 from ullage.store.files.places import Places
 from ullage.store.transcript.folders import transcripts_in
@@ -36,6 +36,7 @@ MAX_BYTES = 256 * 1024 * 1024
 """Of all that is searched, the newest first: 0.8 s (chosen, measured)."""
 NAMED_SKILLS = 4
 """Of those that were not used, as many as are told by name (chosen)."""
+_LOADERS = tuple((agent, loader) for agent in AGENTS for loader in agent.skills)
 _DESCRIPTION = re.compile(r"^description:.*", re.MULTILINE)
 _KNOWN_TRANSCRIPTS = 1_024
 """Whose uses are remembered as long as they do not change (chosen)."""
@@ -51,17 +52,13 @@ class UnusedSkills(msgspec.Struct, frozen=True, kw_only=True):
 
 def advise_on_skills(loaded: Loaded) -> Iterator[Advice]:
     """Tell what the skills take of each request that nobody uses where a session works."""
-    agent, cwd = loaded.session.agent_info, loaded.session.header.cwd
-    if agent is None or cwd is None:
+    session = loaded.session
+    agent, cwd = session.agent_info, session.header.cwd
+    loader = None if agent is None else find_loader(agent.skills, session.path)
+    if agent is None or loader is None or cwd is None:
         return
-    skills = list_agent_skills(
-        agent,
-        Path(cwd),
-        loaded.secrets.places,
-        loaded.status.gauge.window,
-        model=loaded.context.model,
-    )
-    unused = find_unused_skills(agent, Path(cwd), skills, loaded.secrets.places)
+    skills = list_session_skills(loaded)
+    unused = find_unused_skills(agent, loader, Path(cwd), skills, loaded.secrets.places)
     if unused is not None:
         yield _advise(unused, loaded.count)
 
@@ -83,12 +80,12 @@ def check_skill(path: Path, text: str, around: Surroundings) -> Iterator[Documen
     workspace = around.workspace_of(path)
     if workspace is None:
         return
-    for agent in AGENTS:
-        if agent.skills is None or agent.skills.off_line in text:
+    for agent, loader in _LOADERS:
+        if loader.off_line in text:
             continue
-        skills = list_agent_skills(agent, workspace, around.places, DEFAULT_WINDOW)
+        skills = list_agent_skills(agent, loader, workspace, around.places, DEFAULT_WINDOW)
         own = [skill for skill in skills if Path(skill.path) == path]
-        unused = find_unused_skills(agent, workspace, own, around.places)
+        unused = find_unused_skills(agent, loader, workspace, own, around.places)
         if unused is not None:
             yield _make_finding(agent.name, unused, text)
 
@@ -117,7 +114,11 @@ def _switch_off(loader: SkillLoader, text: str, positions: Positions) -> Iterato
 
 
 def find_unused_skills(
-    agent: AgentInfo, workspace: Path, skills: Iterable[ListedSkill], places: Places
+    agent: AgentInfo,
+    loader: SkillLoader,
+    workspace: Path,
+    skills: Iterable[ListedSkill],
+    places: Places,
 ) -> UnusedSkills | None:
     """Find the skills that an agent tells of, and that none of the last sessions used.
 
@@ -125,13 +126,13 @@ def find_unused_skills(
     first of these is too new to tell.
     """
     listed = [skill for skill in skills if skill.is_listed]
-    if agent.skills is None or not listed:
+    if not listed:
         return None
     used: set[str] = set()
     n_sessions, since_ns = 0, 0
-    for transcripts in _list_transcripts(agent, workspace, places):
+    for transcripts in _list_transcripts(agent, loader, workspace, places):
         for path, fingerprint in transcripts:
-            used |= _read_uses(agent.skills.list_uses, path, fingerprint)
+            used |= _read_uses(loader.list_uses, path, fingerprint)
         n_sessions += 1
         since_ns = transcripts[0][1].mtime_ns
     unused = tuple(
@@ -142,14 +143,18 @@ def find_unused_skills(
     )
     if not unused or n_sessions < MIN_SESSIONS:
         return None
-    return UnusedSkills(loader=agent.skills, skills=unused, n_sessions=n_sessions)
+    return UnusedSkills(loader=loader, skills=unused, n_sessions=n_sessions)
 
 
 def _list_transcripts(
-    agent: AgentInfo, workspace: Path, places: Places
+    agent: AgentInfo, loader: SkillLoader, workspace: Path, places: Places
 ) -> Iterator[Sequence[tuple[Path, Fingerprint]]]:
     """Go through the last sessions of an agent, each with its subagents' transcripts."""
-    sessions = (s for s in list_sessions(workspace, places) if s.agent_info == agent)
+    sessions = (
+        session
+        for session in list_sessions(workspace, places)
+        if session.agent_info == agent and find_loader(agent.skills, session.path) == loader
+    )
     n_bytes = 0
     for session in islice(sessions, MAX_SESSIONS):
         below = (

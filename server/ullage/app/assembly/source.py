@@ -17,6 +17,7 @@ from ullage.core.config.settings import DEFAULT_WINDOW_TOKENS, Config
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import JsonObject
 from ullage.errors import InputError, SessionNotFound
+from ullage.formats.in_memory import as_system_message
 from ullage.store.files.places import Places
 from ullage.store.gauge.token_counts import TokenCounts
 from ullage.store.gauge.tokenizer import count_tokens
@@ -42,6 +43,8 @@ class AssemblySource(msgspec.Struct, frozen=True, kw_only=True):
     """None where there is no session yet."""
     list_messages: Callable[[Context], Sequence[JsonObject]] = _list_natives
     """Lists those that would be sent, in the shape of the session's agent."""
+    begin_history: Callable[[str], JsonObject] = as_system_message
+    """Makes the message of the latest summary."""
 
 
 def open_source(
@@ -54,13 +57,13 @@ def open_source(
     Raises:
         SessionNotFound: the one that is named is not there.
     """
+    places = places.for_reading(is_read_only=config.policy.is_read_only)
     try:
         session = None if begins_anew and named is None else find_session(named, places)
     except SessionNotFound:
         if named is not None:
             raise
         session = None
-    places = places.for_reading(is_read_only=config.policy.is_read_only)
     if session is None:
         window = config.window_for(None) or DEFAULT_WINDOW_TOKENS
         source = AssemblySource(
@@ -71,7 +74,7 @@ def open_source(
             window_tokens=window,
         )
         return source, secrets_in((places.cwd,), places)
-    loaded = load(session, config, places)
+    loaded, shape = load(session, config, places), session.agent.in_memory
     source = AssemblySource(
         workspace=Path(session.header.cwd or places.cwd),
         config=config,
@@ -82,6 +85,7 @@ def open_source(
         session=name_of(session, loaded.known_secrets),
         context=loaded.context,
         list_messages=session.agent.messages,
+        begin_history=as_system_message if shape is None else shape.begin_history,
     )
     return source, loaded.known_secrets
 
@@ -102,6 +106,7 @@ def runtime_source(
         count=runtime.count,
         window_tokens=empty.loaded.status.gauge.window.n_tokens,
         model=info.model,
+        begin_history=info.shape.begin_history,
     )
     if messages is not None:
         return msgspec.structs.replace(source, context=read_context(runtime, messages))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from ullage.core.transcript.context import SYSTEM_SUMMARY_OPENING, Context, ContextItem
+from ullage.core.transcript.context import Context, ContextItem
 from ullage.core.transcript.entries import JsonObject, plain_text
 from ullage.core.transcript.tokens import Count, count_items
 
@@ -15,8 +15,8 @@ from ullage.core.transcript.tokens import Count, count_items
 class SessionHistory(msgspec.Struct, frozen=True, kw_only=True):
     """What a request holds of a session's past."""
 
-    summary: str | None
-    """None where nothing was compacted, or the summary is not to be read."""
+    summary: JsonObject | None
+    """Its message; None where nothing was compacted, or the summary is not to be read."""
     kept: Context
     """The messages behind it."""
 
@@ -25,28 +25,28 @@ class SessionHistory(msgspec.Struct, frozen=True, kw_only=True):
     ) -> tuple[JsonObject, ...]:
         """Give the summary's message and those that were kept, these in their agent's own shape."""
         kept = tuple(list_messages(self.kept))
-        if self.summary is None:
-            return kept
-        return {"role": "system", "content": SYSTEM_SUMMARY_OPENING + self.summary}, *kept
+        return kept if self.summary is None else (self.summary, *kept)
 
     def count_tokens(self, count: Count) -> int:
         n_kept = count_items(self.kept.items, count)
-        return n_kept + (
-            0 if self.summary is None else count(SYSTEM_SUMMARY_OPENING + self.summary)
-        )
+        return n_kept + (0 if self.summary is None else count(str(self.summary["content"])))
 
 
-def build_session_history(context: Context) -> SessionHistory:
+def build_session_history(
+    context: Context, begin_history: Callable[[str], JsonObject]
+) -> SessionHistory:
     """Part the latest summary of a context from what stands beside it.
 
-    A summary that nobody but its provider can read stays where it is.
+    `begin_history` makes its message. A summary that nobody but its provider can read stays where
+    it is.
     """
     boundary = context.boundary
     if boundary is None or not boundary.summary.strip():
         return SessionHistory(summary=None, kept=context)
     kept = _drop_summary(context.items, boundary.entry_id, boundary.summary)
     return SessionHistory(
-        summary=boundary.summary, kept=msgspec.structs.replace(context, items=kept)
+        summary=begin_history(boundary.summary),
+        kept=msgspec.structs.replace(context, items=kept),
     )
 
 

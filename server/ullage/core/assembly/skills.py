@@ -68,6 +68,8 @@ class NamedSkill(msgspec.Struct, frozen=True, kw_only=True):
     """A skill as a snapshot lists it."""
 
     name: str
+    path: str
+    """Of its `SKILL.md`."""
     primary_env: str | None = None
 
 
@@ -132,7 +134,8 @@ def build_skill_snapshot(
     return SkillSnapshot(
         prompt=write_skills_prompt(told),
         skills=tuple(
-            NamedSkill(name=skill.name, primary_env=skill.primary_env) for skill in skills
+            NamedSkill(name=skill.name, path=skill.path, primary_env=skill.primary_env)
+            for skill in skills
         ),
         resolved_skills=told,
         untold=tuple(skill.name for skill in tellable if skill.name not in told_names),

@@ -8,7 +8,7 @@ from ullage.core.gauge.window import has_large_window, is_same_model
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import PREFACE, Category
 from ullage.formats.agents.claude_code import speech
-from ullage.formats.in_memory import MessageShape, prune_content
+from ullage.formats.in_memory import MessageShape, as_user_message, prune_content
 from ullage.formats.json_line import as_object, compact_json, object_of, objects_of, text_of
 from ullage.formats.reading import counts_in, make_usage
 from ullage.formats.speech import attribute_to_harness, is_harness
@@ -261,5 +261,6 @@ IN_MEMORY = MessageShape(
     runtimes=("claude-code",),
     message_of=_message_of,
     summary_of=_summary_of,
+    begin_history=as_user_message,  # the API refuses the role `system` among the messages
     prune_message=prune_message,
 )
