@@ -48,6 +48,7 @@ class Pi:
         window_tokens: int = 100_000,
         keep_tokens: int = 2000,
         is_continued: bool = False,
+        has_skills: bool = False,
     ) -> None:
         self.root, self.version = root, version
         self.home, self.project = root / "home", root / "project"
@@ -56,7 +57,9 @@ class Pi:
         self.events: list[Json] = []
         self._lines: queue.Queue[Json | None] = queue.Queue()
         self._n_commands = 0
-        self._continued = ["--continue"] if is_continued else []
+        self._chosen = ["--continue"] if is_continued else []
+        if not has_skills:
+            self._chosen.append("--no-skills")
         for folder in (self.agent_folder, self.project):
             folder.mkdir(parents=True, exist_ok=True)
         self._configure(model, window_tokens, keep_tokens)
@@ -66,7 +69,7 @@ class Pi:
     def __enter__(self) -> Self:
         self._errors = (self.root / "pi.stderr").open("ab")
         self.process = subprocess.Popen(
-            [*self.command("--mode", "rpc"), *self._continued],
+            [*self.command("--mode", "rpc"), *self._chosen],
             cwd=self.project,
             env=self.environment(),
             stdin=subprocess.PIPE,
@@ -97,7 +100,7 @@ class Pi:
 
     def command(self, *arguments: str) -> list[str]:
         cli = PI_PACKAGES[self.version] / "dist" / "cli.js"
-        chosen = ["--provider", "loopback", "--model", "loop-1", "--no-skills"]
+        chosen = ["--provider", "loopback", "--model", "loop-1"]
         return [NODES[self.version], str(cli), *chosen, "--no-prompt-templates", *arguments]
 
     def environment(self) -> dict[str, str]:

@@ -32,8 +32,7 @@ def list_skills(
     **settings: object,
 ) -> tuple[ListedSkill, ...]:
     content: JsonObject = {**settings}
-    loader = agent_info(agent).skills
-    assert loader is not None
+    loader, *_ = agent_info(agent).skills
     request = SkillRequest(
         window=Window(n_tokens=n_window, source="model table", detail=""),
         model=model,
@@ -139,9 +138,8 @@ def test_claude_code_keeps_the_descriptions_of_what_is_used() -> None:
 
 
 def test_claude_code_reads_the_user_then_the_project_from_the_inside_out() -> None:
-    loader = agent_info("claude-code").skills
-    assert loader is not None
-    folders = loader.list_folders((Path("/w/sub"), Path("/w")), {}, HOME)
+    (loader,) = agent_info("claude-code").skills
+    folders = loader.list_folders((Path("/w/sub"), Path("/w")), {}, HOME, AgentSettings())
     assert [(folder.path.as_posix(), folder.scope) for folder in folders] == [
         ("/home/ann/.claude/skills", "user"),
         ("/w/sub/.claude/skills", "project"),

@@ -2,8 +2,9 @@
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -116,6 +117,9 @@ class InstructionLoader(msgspec.Struct, frozen=True, kw_only=True):
         return self.reach == "folder"
 
 
+LooseFiles: TypeAlias = Literal["", "top", "below"]
+
+
 class SkillFolder(msgspec.Struct, frozen=True, kw_only=True):
     """A folder that may hold skills."""
 
@@ -126,6 +130,10 @@ class SkillFolder(msgspec.Struct, frozen=True, kw_only=True):
     """How far below it a folder with a `SKILL.md` may lie."""
     has_hidden: bool = False
     """Whether folders count whose name begins with a dot."""
+    prefix: str = ""
+    """Of the name of each, as `plugin:`."""
+    loose_files: LooseFiles = ""
+    """Where Markdown files are skills without a folder: in itself, or in folders below it."""
     is_commands: bool = False
     """Whether any Markdown file below it is one, by its path."""
     is_contained: bool = False
@@ -137,16 +145,31 @@ class SkillFolder(msgspec.Struct, frozen=True, kw_only=True):
 class SkillLoader(msgspec.Struct, frozen=True, kw_only=True):
     """How an agent finds its skills, and what it tells its model of them."""
 
-    list_folders: Callable[[Sequence[Path], Env, Path], tuple[SkillFolder, ...]]
+    folder: str
+    """The agent's own folder."""
+    list_folders: Callable[[Sequence[Path], Env, Path, AgentSettings], tuple[SkillFolder, ...]] = (
+        _nothing
+    )
     """Lists where they may lie, given the working folder and those above it up to the root of the
-    repository."""
-    list_skills: Callable[[Sequence[SkillFile], SkillRequest], tuple[ListedSkill, ...]]
+    repository. Nothing for OpenClaw, whose places its program tells (`skill_folders.py`)."""
+    goes_on_up: bool = False
+    """Whether it looks in all folders above one that is in no repository."""
+    list_skills: Callable[[Sequence[SkillFile], SkillRequest], tuple[ListedSkill, ...]] = _nothing
     """Gives all in the order of the request, also those that it does not tell of."""
     list_uses: Callable[[bytes], Iterable[str]]
     """Lists the skills whose use a line of a transcript notes, by name or by folder."""
     off_file: str
     """The file of a skill, in its folder, in which `off_line` keeps it from the model."""
     off_line: str
+
+
+L = TypeVar("L", InstructionLoader, SkillLoader)
+
+
+def find_loader(loaders: Sequence[L], transcript: Path) -> L | None:
+    """Give that of the program that a transcript is of, where several have alike ones."""
+    by_place = (loader for loader in loaders if loader.folder in transcript.parts)
+    return next(chain(by_place, loaders), None)
 
 
 class Editor(msgspec.Struct, frozen=True, kw_only=True):
@@ -302,8 +325,8 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     """How its messages look in memory, where it has a shape of its own."""
     loaders: tuple[InstructionLoader, ...] = ()
     """Of several programs whose sessions are alike, that of the transcripts first."""
-    skills: SkillLoader | None = None
-    """None where we know of no skills, or not by which rule they are told."""
+    skills: tuple[SkillLoader, ...] = ()
+    """As its loaders; none where we know of no skills, or not by which rule they are told."""
 
     def session_roots(self, env: Env, home: Path) -> tuple[Path, ...]:
         """Give the folders below which all transcripts are."""

@@ -1,5 +1,6 @@
 """Skills as they lie on the disk: OpenClaw's places, and those of agents."""
 
+import json
 import os
 from pathlib import Path
 
@@ -33,7 +34,9 @@ def write_skill(folder: Path, description: str = "Does it.", more: str = "") -> 
 
 def told(agent: str, workspace: Path, places: Places) -> list[str]:
     info = agent_info("claude-code" if agent == "claude-code" else "codex")
-    return [s.text for s in list_agent_skills(info, workspace, places, WINDOW) if s.is_listed]
+    (loader,) = info.skills
+    skills = list_agent_skills(info, loader, workspace, places, WINDOW)
+    return [skill.text for skill in skills if skill.is_listed]
 
 
 def test_a_skill_of_a_later_place_wins_by_its_name(workspace: Path, places: Places) -> None:
@@ -221,8 +224,55 @@ def test_an_agents_own_settings_count(workspace: Path, places: Places) -> None:
     assert told("claude-code", workspace, places) == []
 
 
-def test_where_the_rule_of_an_agent_is_unknown_nothing_is_listed(
+def test_claude_code_reads_those_of_plug_ins_that_are_enabled_here(
     workspace: Path, places: Places
 ) -> None:
-    write_skill(workspace / "skills/s")
-    assert list_agent_skills(agent_info("gemini"), workspace, places, WINDOW) == ()
+    """In the order and the words of a request of 2.1.330 (recorded)."""
+    plugins = places.home / ".claude/plugins"
+    write_skill(places.home / ".claude/skills/user")
+    for name in ("tools", "off", "elsewhere"):
+        write_skill(plugins / f"cache/mk/{name}/1.0.0/skills/alpha", more="metadata: {}\n")
+    commands = plugins / "cache/mk/tools/1.0.0/commands"
+    commands.mkdir()
+    (commands / "run.md").write_text("---\ndescription: Runs.\n---\n")
+    shown = plugins / "cache/mk/tools/1.0.0/skills/beta/SKILL.md"
+    shown.parent.mkdir()
+    shown.write_text("---\nname: shown\ndescription: Does it.\n---\n")
+    installs = {
+        f"{name}@mk": [
+            {
+                "scope": "project" if name == "elsewhere" else "user",
+                "projectPath": "/elsewhere",
+                "installPath": str(plugins / f"cache/mk/{name}/1.0.0"),
+            }
+        ]
+        for name in ("tools", "off", "elsewhere")
+    }
+    (plugins / "installed_plugins.json").write_text(json.dumps({"version": 2, "plugins": installs}))
+    enabled = {"tools@mk": True, "off@mk": False, "elsewhere@mk": True}
+    settings = places.home / ".claude/settings.json"
+    settings.write_text(json.dumps({"enabledPlugins": enabled}))
+    assert told("claude-code", workspace, places) == [
+        "- user: Does it.",
+        "- tools:run: Runs.",
+        "- tools:alpha: Does it.",
+        "- tools:beta (tools:shown): Does it.",
+    ]
+
+
+def test_openclaws_are_those_that_are_eligible(workspace: Path, places: Places) -> None:
+    write_skill(places.home / ".openclaw/skills/own")
+    write_skill(places.home / ".agents/skills/personal", "Does <this>.")
+    write_skill(workspace / "skills/needy", more="metadata: {openclaw: {requires: {bins: gone}}}\n")
+    write_skill(workspace / "skills/users", more="disable-model-invocation: true\n")
+    info = agent_info("openclaw")
+    loader = next(loader for loader in info.skills if loader.folder == ".openclaw")
+    skills = list_agent_skills(info, loader, workspace, places, WINDOW)
+    texts = {skill.name: skill.text for skill in skills}
+    assert f"<location>{places.home}/.openclaw/skills/own/SKILL.md</location>" in texts["own"]
+    assert texts["personal"] == (
+        "  <skill>\n    <name>personal</name>\n"
+        "    <description>Does &lt;this&gt;.</description>\n"
+        "    <location>~/.agents/skills/personal/SKILL.md</location>\n  </skill>"
+    )
+    assert {skill.name for skill in skills if skill.reason} == {"needy", "users"}

@@ -55,8 +55,9 @@ def write_claude(places: Places, workspace: Path, number: int, *uses: str) -> Pa
 
 def unused(agent: Agent, workspace: Path, places: Places) -> list[str]:
     info = agent_info(agent)
-    skills = list_agent_skills(info, workspace, places, DEFAULT_WINDOW)
-    found = find_unused_skills(info, workspace, skills, places)
+    (loader,) = info.skills
+    skills = list_agent_skills(info, loader, workspace, places, DEFAULT_WINDOW)
+    found = find_unused_skills(info, loader, workspace, skills, places)
     return [] if found is None else [skill.name for skill in found.skills]
 
 

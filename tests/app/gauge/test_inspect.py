@@ -11,7 +11,7 @@ from ullage.core.config.settings import Config
 from ullage.store.files.places import Places
 
 
-@pytest.mark.parametrize("n_columns", [80, 200])
+@pytest.mark.parametrize("n_columns", [80, 400])
 def test_parts_stand_below_what_is_not_in_the_messages_by_their_files(
     places: Places, n_columns: int
 ) -> None:

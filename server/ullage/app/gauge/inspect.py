@@ -40,6 +40,8 @@ from ullage.core.transcript.context import UNSEEN
 
 MIN_BAR_CHARS, MAX_BAR_CHARS = 10, 30
 """What a bar has at least and at most of what the other columns leave of a row (chosen)."""
+MAX_PARTS = 20
+"""Of a category (chosen): a user may have a hundred skills."""
 _ADVICE_INDENT = " " * 16
 
 
@@ -225,7 +227,7 @@ def _list_parts(inspection: Inspection, share: Share, window: int) -> Iterator[_
     # One that has no file and nothing beside it is the category by another name.
     if len(parts) == 1 and not parts[0].is_file and share.category != UNSEEN:
         return
-    for part in parts:
+    for part in parts[:MAX_PARTS]:
         name = _shorten(part.source, inspection.loaded) if part.is_file else part.name
         yield _Row(
             f"  {name}{_later(part)}",
@@ -234,6 +236,10 @@ def _list_parts(inspection: Inspection, share: Share, window: int) -> Iterator[_
             part.cost,
             cut=part.cut,
         )
+    if more := parts[MAX_PARTS:]:
+        n_tokens = sum(part.n_tokens for part in more)
+        cost = find_cost(n_tokens, inspection.rate)
+        yield _Row(f"  {len(more)} more", f"{n_tokens:,}", n_tokens / window, cost)
 
 
 def _advice_lines(advice: Advice) -> Iterator[str]:

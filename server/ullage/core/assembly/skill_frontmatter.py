@@ -37,6 +37,8 @@ class SkillFile(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """Of the folder that it lies in; of a command, by its path below the root, as `group:name`."""
     fields: Mapping[str, object] = {}
+    is_yaml: bool = True
+    """Whether the fields are; else they are what stands behind `key:` on each line."""
     first_line: str = ""
     """Of its text, without the marks of a heading."""
     digest: str = ""

@@ -364,5 +364,5 @@ CLAUDE_CODE = AgentInfo(
     doctor=RECORDS,
     in_memory=IN_MEMORY,
     loaders=(LOADER,),
-    skills=SKILLS,
+    skills=(SKILLS,),
 )

@@ -9,13 +9,13 @@ import msgspec
 
 from ullage.core.assembly.listed_skills import ListedSkill, SkillRequest, leave_out
 from ullage.core.assembly.skill_frontmatter import SkillFile
-from ullage.core.config.agent_settings import leading_number, number_at
+from ullage.core.config.agent_settings import AgentSettings, leading_number, number_at
 from ullage.core.gauge.window import strip_model
 from ullage.core.text.positions import utf16_length, utf16_offset
 from ullage.core.transcript.entries import JsonObject
 from ullage.formats.agent_info import Env, SkillFolder, SkillLoader
 from ullage.formats.agents.claude_code.places import HOME
-from ullage.formats.json_line import as_object
+from ullage.formats.json_line import as_object, objects_of, text_of
 
 MAX_DESCRIPTION_CHARS = 1_536
 BUDGET_FRACTION = 0.01
@@ -37,6 +37,7 @@ _DAY_MS = 86_400_000
 _HALF_LIFE_DAYS = 7
 _MIN_WEIGHT = 0.1
 """Of a use that is long past, by which the most used keep their descriptions."""
+_PLUGIN = "plugin"
 _SHOWN_NAME = re.compile(r"[\w:.-]+")
 _USES = (b'"name":"Skill","input":', b"<command-name>/")
 _USE = re.compile(rb'(?:"name":"Skill","input":\{"(?:skill|command)":"|<command-name>)/?([^"<\\]+)')
@@ -46,7 +47,9 @@ _NOT_TOLD = {
 }
 
 
-def _list_folders(upward: Sequence[Path], env: Env, home: Path) -> tuple[SkillFolder, ...]:
+def _list_folders(
+    upward: Sequence[Path], env: Env, home: Path, settings: AgentSettings
+) -> tuple[SkillFolder, ...]:
     own = HOME.root(env, home)
     above = [folder / ".claude" for folder in upward]
     return (
@@ -54,12 +57,37 @@ def _list_folders(upward: Sequence[Path], env: Env, home: Path) -> tuple[SkillFo
         *(SkillFolder(path=at / "skills", scope="project", has_hidden=True) for at in above),
         *(SkillFolder(path=at / "commands", scope="project", is_commands=True) for at in above),
         SkillFolder(path=own / "commands", scope="user", is_commands=True),
+        *_list_plugins(upward, settings),
     )
+
+
+def _list_plugins(upward: Sequence[Path], settings: AgentSettings) -> Iterator[SkillFolder]:
+    """List the folders of plug-ins that are installed for this project and enabled."""
+    for plugin, installs in _find_object(settings, "plugins").items():
+        is_enabled = settings.find_flag("enabledPlugins", plugin)
+        nowhere: JsonObject = {}
+        here = (
+            install
+            for install in objects_of({"installs": installs}, "installs")
+            if install.get("scope") == "user"
+            or Path(text_of(install, "projectPath") or ".") in upward
+        )
+        path = text_of(next(here, nowhere), "installPath")
+        if is_enabled and path:
+            prefix = f"{plugin.partition('@')[0]}:"
+            for name in ("commands", "skills"):
+                yield SkillFolder(
+                    path=Path(path) / name,
+                    scope=_PLUGIN,
+                    prefix=prefix,
+                    is_commands=name == "commands",
+                    has_hidden=True,
+                )
 
 
 def _list_skills(files: Sequence[SkillFile], request: SkillRequest) -> tuple[ListedSkill, ...]:
     """Tell all with their descriptions where they fit, else as many as do."""
-    overrides = _find_object(request, "skillOverrides")
+    overrides = _find_object(request.settings, "skillOverrides")
     seen: set[str] = set()
     skills: list[ListedSkill] = []
     for file in files:
@@ -86,6 +114,8 @@ def _find_reason(file: SkillFile, mode: object, seen: Set[str]) -> str:
 
 def _tell(file: SkillFile, request: SkillRequest, *, is_name_only: bool) -> ListedSkill:
     shown = file.text("name")
+    if shown and file.scope == _PLUGIN:
+        shown = f"{file.name.partition(':')[0]}:{shown}"
     is_other = shown not in ("", file.name) and _SHOWN_NAME.fullmatch(shown)
     line = f"- {file.name} ({shown})" if is_other else f"- {file.name}"
     whole = file.text("description") or file.first_line
@@ -139,14 +169,14 @@ def _find_budget(request: SkillRequest) -> int:
 
 def _weigh(name: str, request: SkillRequest) -> float:
     """Weigh how often a skill was used, and how long ago, as `.claude.json` counts it."""
-    usage = as_object(_find_object(request, "skillUsage").get(name)) or {}
+    usage = as_object(_find_object(request.settings, "skillUsage").get(name)) or {}
     n_uses, last_ms = number_at(usage, ("usageCount",)), number_at(usage, ("lastUsedAt",))
     n_days = max(request.now_ms - (last_ms or 0), 0) / _DAY_MS
     return (n_uses or 0) * max(math.exp2(-n_days / _HALF_LIFE_DAYS), _MIN_WEIGHT)
 
 
-def _find_object(request: SkillRequest, key: str) -> JsonObject:
-    for file in request.settings.sources:
+def _find_object(settings: AgentSettings, key: str) -> JsonObject:
+    for file in settings.sources:
         if found := as_object(file.content.get(key)):
             return found
     return {}
@@ -160,6 +190,7 @@ def _list_uses(line: bytes) -> Iterator[str]:
 
 
 SKILLS = SkillLoader(
+    folder=".claude",
     list_folders=_list_folders,
     list_skills=_list_skills,
     list_uses=_list_uses,

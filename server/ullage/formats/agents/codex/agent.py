@@ -241,5 +241,5 @@ CODEX = AgentInfo(
     doctor=RECORDS,
     in_memory=IN_MEMORY,
     loaders=(LOADER,),
-    skills=SKILLS,
+    skills=(SKILLS,),
 )

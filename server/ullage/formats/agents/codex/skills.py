@@ -9,6 +9,7 @@ import msgspec
 
 from ullage.core.assembly.listed_skills import ListedSkill, SkillRequest, leave_out
 from ullage.core.assembly.skill_frontmatter import SkillFile
+from ullage.core.config.agent_settings import AgentSettings
 from ullage.formats.agent_info import Env, SkillFolder, SkillLoader
 from ullage.formats.agents.codex.settings import HOME, TOLD_PERCENT
 from ullage.formats.json_line import as_object, objects_of, text_of
@@ -54,7 +55,9 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True):
         return [_cost(n_bytes), *(_cost(size) for size in islice(sizes, 1, None))]
 
 
-def _list_folders(upward: Sequence[Path], env: Env, home: Path) -> tuple[SkillFolder, ...]:
+def _list_folders(
+    upward: Sequence[Path], env: Env, home: Path, _: AgentSettings
+) -> tuple[SkillFolder, ...]:
     """List the folders in the order that they are numbered in."""
     own = HOME.root(env, home)
     return (
@@ -202,6 +205,7 @@ def _list_uses(line: bytes) -> Iterator[str]:
 
 
 SKILLS = SkillLoader(
+    folder=".codex",
     list_folders=_list_folders,
     list_skills=_list_skills,
     list_uses=_list_uses,

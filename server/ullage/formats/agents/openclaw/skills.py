@@ -1,0 +1,147 @@
+"""pi and OpenClaw: where skills lie, and what a model is told of them (0.87.1, 2026.9.6)."""
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from fnmatch import fnmatchcase
+from html import escape
+from pathlib import Path, PurePath
+
+from ullage.core.assembly.listed_skills import ListedSkill, SkillRequest, leave_out
+from ullage.core.assembly.skill_frontmatter import SkillFile
+from ullage.core.config.agent_settings import AgentSettings
+from ullage.formats.agent_info import Env, LooseFiles, SkillFolder, SkillLoader
+from ullage.formats.agents.openclaw.settings import HOME
+from ullage.formats.json_line import texts_of
+
+_MAX_DEPTH = 64
+"""pi knows no limit."""
+_SKILL_NAME = "SKILL.md"
+_SETTINGS = {"project": ".pi/settings.json", "user": "agent/settings.json"}
+_TRUST = "agent/trust.json"
+_OFF = ("-", "!")
+_USES = (b'"toolCall"', b'<skill name=\\"')
+_USE = re.compile(
+    rb'(?:<skill name=\\"([^"\\<]+)\\"|"path":"[^"]*?([^/\\"]+)[/\\]+SKILL\.md"'
+    rb'|"path":"[^"]*?([^/\\"]+)\.md")'
+)
+
+
+def _list_folders(
+    upward: Sequence[Path], env: Env, home: Path, settings: AgentSettings
+) -> tuple[SkillFolder, ...]:
+    """List pi's places in the order of its list; a project's only where nobody distrusts it."""
+    users = home / ".agents" / "skills"
+    own = (
+        _folder(HOME.root(env, home) / "skills", "user", "top"),
+        _folder(users, "user", "below"),
+    )
+    if not _is_trusted(upward[0], settings):
+        return own
+    others = (folder / ".agents" / "skills" for folder in upward)
+    return (
+        _folder(upward[0] / ".pi" / "skills", "project", "top"),
+        *(_folder(path, "project", "below") for path in others if path != users),
+        *own,
+    )
+
+
+def _folder(path: Path, scope: str, loose: LooseFiles) -> SkillFolder:
+    return SkillFolder(path=path, scope=scope, max_depth=_MAX_DEPTH, loose_files=loose)
+
+
+def _is_trusted(folder: Path, settings: AgentSettings) -> bool:
+    """Tell what the user decided of a folder or the next one above it; before 0.87 nobody asks."""
+    files = [file.content for file in settings.sources if file.name == _TRUST]
+    decisions = (file.get(str(each)) for each in (folder, *folder.parents) for file in files)
+    return next((each for each in decisions if isinstance(each, bool)), True)
+
+
+def _list_skills(files: Sequence[SkillFile], request: SkillRequest) -> tuple[ListedSkill, ...]:
+    """Tell all, in the order of places and in each by path."""
+    roots = {root: at for at, root in enumerate(dict.fromkeys(file.root for file in files))}
+    seen: set[str] = set()
+    skills: list[ListedSkill] = []
+    for file in sorted(files, key=lambda file: (roots[file.root], PurePath(file.path).parts)):
+        name, description = _raw(file, "name") or file.name, _raw(file, "description")
+        is_loose = not file.path.endswith(_SKILL_NAME)
+        if is_loose and not file.fault and not description.strip():
+            continue
+        if reason := _find_reason(file, name, description, seen, request.settings):
+            skills.append(leave_out(file, name, reason))
+        else:
+            seen.add(name)
+            text = write_entry(name, description, file.path)
+            skills.append(
+                ListedSkill(name=name, path=file.path, description=description, text=text)
+            )
+    return tuple(skills)
+
+
+def _find_reason(
+    file: SkillFile, name: str, description: str, seen: Set[str], settings: AgentSettings
+) -> str:
+    if file.fault:
+        return file.fault
+    if not file.is_yaml:
+        return "has fields that are no YAML"
+    if not description.strip():
+        return "has no description"
+    if _is_off(file, settings):
+        return f"is switched off (skills in {_SETTINGS[file.scope]})"
+    if name in seen:
+        return "has the name of one that comes before it"
+    is_users = file.fields.get("disable-model-invocation") is True
+    return "is for the user alone (disable-model-invocation)" if is_users else ""
+
+
+def _raw(file: SkillFile, key: str) -> str:
+    value = file.fields.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _is_off(file: SkillFile, settings: AgentSettings) -> bool:
+    """Whether the settings of its place leave a skill out, by its path or a pattern of that."""
+    told = (
+        texts_of(s.content, "skills") for s in settings.sources if s.name == _SETTINGS[file.scope]
+    )
+    patterns = [text[1:].removeprefix("./") for texts in told for text in texts if text[:1] in _OFF]
+    path = PurePath(file.path)
+    paths = [path, path.parent] if path.name == _SKILL_NAME else [path]
+    base = PurePath(file.root).parent
+    names = [name for each in paths for name in (each, each.relative_to(base), PurePath(each.name))]
+    return any(fnmatchcase(name.as_posix(), pattern) for name in names for pattern in patterns)
+
+
+def write_entry(name: str, description: str, location: str) -> str:
+    """Write a skill as it stands in the list."""
+    fields = (("name", name), ("description", description), ("location", location))
+    lines = (f"    <{tag}>{_escape(value)}</{tag}>" for tag, value in fields)
+    return "\n".join(("  <skill>", *lines, "  </skill>"))
+
+
+def _escape(text: str) -> str:
+    return escape(text).replace("&#x27;", "&apos;")
+
+
+def _list_uses(line: bytes) -> Iterator[str]:
+    """List what the model read, and what the user called by its name."""
+    # A system message names the files of all.
+    for use in _USE.finditer(line) if any(mark in line for mark in _USES) else ():
+        yield (use[1] or use[2] or use[3]).decode("utf-8", "replace")
+
+
+PI_SKILLS = SkillLoader(
+    folder=".pi",
+    list_folders=_list_folders,
+    list_skills=_list_skills,
+    list_uses=_list_uses,
+    goes_on_up=True,
+    off_file=_SKILL_NAME,
+    off_line="disable-model-invocation: true",
+)
+OPENCLAW_SKILLS = SkillLoader(
+    folder=".openclaw",
+    list_uses=_list_uses,
+    off_file=_SKILL_NAME,
+    off_line="disable-model-invocation: true",
+)
