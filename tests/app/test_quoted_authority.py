@@ -13,7 +13,8 @@ from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.checkpoint.state_text import write_state
 from ullage.core.checkpoint.text import render_for_agent, write_steering
 from ullage.core.checkpoint.working_state import WorkingState, add_captured
-from ullage.core.facts.summary_sections import SECTION_NAMES, read_previous_summary
+from ullage.core.facts.previous_summary import read_previous_summary
+from ullage.core.facts.summary_sections import SECTION_NAMES
 from ullage.core.memory.log_text import pick_memory_points
 from ullage.core.summary.extract import summarize
 from ullage.core.transcript.context import Context

@@ -20,7 +20,7 @@ from model_session import (
     request_for,
     summarize,
 )
-from ullage.core.facts.summary_sections import read_previous_summary
+from ullage.core.facts.previous_summary import read_previous_summary
 from ullage.core.summary.model_output import write_in_sections
 from ullage.core.summary.prompts import MERGE
 from ullage.errors import BadAnswer, ContextOverflow

@@ -18,7 +18,7 @@ from ullage.core.facts.pins import (
     refuse_pin,
     remove_pins,
 )
-from ullage.core.facts.summary_sections import read_previous_summary
+from ullage.core.facts.previous_summary import read_previous_summary
 from ullage.core.summary.audit import Fact
 from ullage.core.summary.extract import summarize
 from ullage.core.summary.insert_missing import insert_facts

@@ -8,11 +8,8 @@ from factories import assistant, numbered, summary, tool_result, user
 from fixtures_session import RULES, coding_session
 from profiles import examples
 from ullage.core.facts.collect import collect_facts
-from ullage.core.facts.summary_sections import (
-    SECTION_NAMES,
-    read_previous_summary,
-    write_sections,
-)
+from ullage.core.facts.previous_summary import read_previous_summary
+from ullage.core.facts.summary_sections import SECTION_NAMES, write_sections
 from ullage.core.summary.audit import Audit, audit, collapse_spaces, count_by_kind
 from ullage.core.summary.extract import summarize
 from ullage.core.summary.insert_missing import (

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from factories import assistant, harness, numbered, summary, tool_result, user
 from fixtures_session import FACTS, RULES, coding_session
 from profiles import examples
-from ullage.core.facts.summary_sections import NONE, SECTION_NAMES, read_previous_summary
+from ullage.core.facts.previous_summary import read_previous_summary
+from ullage.core.facts.summary_sections import NONE, SECTION_NAMES
 from ullage.core.summary.extract import summarize
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Text, ToolCall, ToolResult, result_text

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.core.facts.summary_sections import SECTION_NAMES, read_previous_summary
+from ullage.core.facts.previous_summary import read_previous_summary
+from ullage.core.facts.summary_sections import SECTION_NAMES
 from ullage.core.summary.model_output import (
     Evidence,
     clean_answer,

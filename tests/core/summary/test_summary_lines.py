@@ -3,11 +3,8 @@
 import pytest
 
 from factories import assistant, numbered, summary, tool_result, user
-from ullage.core.facts.summary_sections import (
-    SECTION_NAMES,
-    read_previous_summary,
-    write_sections,
-)
+from ullage.core.facts.previous_summary import read_previous_summary
+from ullage.core.facts.summary_sections import SECTION_NAMES, write_sections
 from ullage.core.summary.extract import normalize_line, summarize
 from ullage.core.transcript.context import ContextItem
 

@@ -4,7 +4,7 @@ import pytest
 
 from factories import assistant, numbered, summary, tool_result, user
 from ullage.core.facts.collect import collect_facts
-from ullage.core.facts.summary_sections import read_previous_summary
+from ullage.core.facts.previous_summary import read_previous_summary
 from ullage.core.summary.audit import audit
 from ullage.core.summary.extract import summarize
 from ullage.core.text.identifiers import rank_lines

@@ -13,11 +13,12 @@ from ullage.core.facts.choices import Choice, Dialog, read_answers, write_answer
 from ullage.core.facts.command_runs import JudgedRun, read_run, summarize_runs
 from ullage.core.facts.facts import Facts, FileTouch
 from ullage.core.facts.plan import Plan, Step, TaskList
+from ullage.core.facts.previous_summary import PreviousSummary, read_previous_summary
 from ullage.core.facts.recalled_words import drop_recalled_sentences, list_recalled_lines
 from ullage.core.facts.replaced import Statements
 from ullage.core.facts.requests import OpenRequest, Requests
 from ullage.core.facts.settled import IN_REPLY
-from ullage.core.facts.summary_sections import OPEN_REQUEST, PreviousSummary, read_previous_summary
+from ullage.core.facts.summary_sections import OPEN_REQUEST
 from ullage.core.facts.thread import SpokenMessage
 from ullage.core.facts.tool_calls import list_new_texts, read_call, read_plan_title
 from ullage.core.text.prose import (

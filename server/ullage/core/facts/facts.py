@@ -5,9 +5,9 @@ import msgspec
 from ullage.core.facts.choices import Choice
 from ullage.core.facts.command_runs import CommandRun, is_looking
 from ullage.core.facts.plan import Step
+from ullage.core.facts.previous_summary import PreviousSummary
 from ullage.core.facts.replaced import Replacement
 from ullage.core.facts.requests import Request
-from ullage.core.facts.summary_sections import PreviousSummary
 from ullage.core.facts.thread import SpokenMessage
 from ullage.core.text.sentences import Sentence
 

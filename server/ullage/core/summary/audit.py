@@ -10,8 +10,9 @@ import msgspec
 from ullage.core.facts.collect import collect_facts
 from ullage.core.facts.facts import Facts
 from ullage.core.facts.pins import clean_pin
+from ullage.core.facts.previous_summary import read_previous_summary
 from ullage.core.facts.replaced import apply_replaced
-from ullage.core.facts.summary_sections import AS_OF, LEFT_OUT, OPEN_REQUEST, read_previous_summary
+from ullage.core.facts.summary_sections import AS_OF, LEFT_OUT, OPEN_REQUEST
 from ullage.core.facts.task_state import read_task_state
 from ullage.core.summary.data_lines import list_data_lines, list_data_sources, list_needed_lines
 from ullage.core.text.identifiers import contains_whole, find_identifiers

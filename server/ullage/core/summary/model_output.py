@@ -9,13 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from ullage.core.facts.summary_sections import (
-    NONE,
-    RENAMED,
-    SECTION_NAMES,
-    read_previous_summary,
-    write_sections,
-)
+from ullage.core.facts.previous_summary import read_previous_summary
+from ullage.core.facts.summary_sections import NONE, RENAMED, SECTION_NAMES, write_sections
 from ullage.core.secrets.scan import mask
 from ullage.core.summary.model_input import Excerpt, fit_text
 from ullage.core.text.identifiers import find_identifiers

@@ -2,10 +2,10 @@
 
 import pytest
 
+from ullage.core.facts.previous_summary import read_previous_summary
 from ullage.core.facts.summary_sections import (
     SECTION_NAMES,
     match_heading,
-    read_previous_summary,
     write_as_of,
     write_sections,
 )
