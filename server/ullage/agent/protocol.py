@@ -3,6 +3,8 @@
 `METHODS` is the one declaration: the server dispatches by it, the JSON Schemas are made from it,
 and `docs/agent-protocol.md` is checked against it. Names go over the wire in camelCase; unknown
 keys are ignored, so that either side may be newer.
+
+It stays whole though it is long: declarations alone, which an author of a runtime reads in order.
 """
 
 from typing import Annotated, Literal, TypeAlias

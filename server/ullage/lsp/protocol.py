@@ -2,6 +2,8 @@
 
 The extension's `src/protocol.ts` mirrors this file; tests/lsp/test_protocol_mirror.py compares.
 Texts are ready to be shown: a client decides no words, numbers or colors.
+
+It stays whole though it is long: declarations alone, of which each side compares one file.
 """
 
 from typing import Final, Literal
