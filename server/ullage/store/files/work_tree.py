@@ -1,5 +1,7 @@
 """Which repository and branch a folder is of, as git's own files say; git itself is not run."""
 
+import re
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -9,10 +11,18 @@ from ullage.store.files.text_files import exists, read_plain_file
 
 _MAX_BYTES = 8 * 1024
 """A path or the name of a branch (chosen)."""
+_MAX_CONFIG_BYTES = 1024 * 1024
+"""It has some lines for each branch (chosen)."""
 _REF = "ref: "
 _BRANCHES = "refs/heads/"
 _REFTABLE = f"{_REF}{_BRANCHES}.invalid"
 """What stands in `HEAD` where git keeps its branches in a table, which we do not read."""
+_ORIGIN = re.compile(
+    r'^[ \t]*\[remote "origin"\][^\[]*?^[ \t]*url[ \t]*=[ \t]*(\S.*?)[ \t\r]*$',
+    re.MULTILINE | re.IGNORECASE,
+)
+_USER = re.compile(r"(?<=://)[^/@\s]*@")
+"""Who one is at a server, maybe with a password: that may change, and is nobody's business."""
 
 
 class WorkTree(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,6 +31,10 @@ class WorkTree(msgspec.Struct, frozen=True, kw_only=True):
     root: Path
     branch: str
     """A commit where no branch is checked out; empty outside of a repository."""
+    origin: str = ""
+    """A digest of where the repository comes from; empty where it names no `origin`."""
+    made_s: float = 0.0
+    """When it was cloned or begun here, in seconds since 1970; 0 where that cannot be told."""
 
 
 def find_work_tree(folder: Path, places: Places) -> WorkTree | None:
@@ -31,9 +45,10 @@ def find_work_tree(folder: Path, places: Places) -> WorkTree | None:
     try:
         folder = folder.resolve()
         for parent in (folder, *folder.parents):
-            head = _read_head(parent / ".git") if is_project(parent, places) else None
-            if head is not None:
-                return None if head == _REFTABLE else WorkTree(root=parent, branch=_name(head))
+            own = _find_git_folder(parent / ".git") if is_project(parent, places) else None
+            head = None if own is None else _read_line(own / "HEAD")
+            if own is not None and head:
+                return None if head == _REFTABLE else _describe(parent, own, head)
     except (OSError, RuntimeError, ValueError):  # links in a circle, a path that is none
         return None
     return WorkTree(root=folder, branch="")
@@ -46,17 +61,39 @@ def list_folders_up(folder: Path) -> tuple[Path, ...]:
     return folders[: top + 1]
 
 
-def _read_head(entry: Path) -> str | None:
-    """Read what is checked out; the work tree of another repository has a file for `.git`."""
+def _find_git_folder(entry: Path) -> Path:
+    """Find git's own folder; the work tree of another repository has a file for `.git`."""
     pointer = _read_line(entry)
-    folder = entry if pointer is None else entry.parent / pointer.removeprefix("gitdir: ")
-    return _read_line(folder / "HEAD") or None
+    return entry if pointer is None else entry.parent / pointer.removeprefix("gitdir: ")
+
+
+def _describe(root: Path, own: Path, head: str) -> WorkTree:
+    # What several work trees share lies in the folder of the first.
+    shared = own / (_read_line(own / "commondir") or "")
+    # Git writes either once, and never again.
+    entry = root / ".git"
+    once = entry if entry.is_file() else own / "description"
+    return WorkTree(
+        root=root,
+        branch=head.removeprefix(_REF).removeprefix(_BRANCHES),
+        origin=_identify_origin(_read(shared / "config", _MAX_CONFIG_BYTES) or ""),
+        made_s=once.stat().st_mtime if exists(once) else 0.0,
+    )
+
+
+def _identify_origin(settings: str) -> str:
+    origin = _ORIGIN.search(settings)
+    if origin is None:
+        return ""
+    url = _USER.sub("", origin[1])
+    return sha256(url.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 def _read_line(path: Path) -> str | None:
-    data = read_plain_file(path, _MAX_BYTES)
-    return None if data is None else data.decode("utf-8", "surrogateescape").strip()
+    text = _read(path, _MAX_BYTES)
+    return None if text is None else text.strip()
 
 
-def _name(head: str) -> str:
-    return head.removeprefix(_REF).removeprefix(_BRANCHES)
+def _read(path: Path, max_bytes: int) -> str | None:
+    data = read_plain_file(path, max_bytes)
+    return None if data is None else data.decode("utf-8", "surrogateescape")
