@@ -281,6 +281,8 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Gives the folders where the agent notes the sessions that it has open, one file each."""
     database_patterns: Callable[[Env, Path], tuple[tuple[Path, str], ...]] = _nothing
     """Gives folders and what a database of sessions in each is called."""
+    has_chats: bool = False
+    """Whether such a database holds chats, maybe with another person than this machine's user."""
 
     setting_files: Callable[[Path, Path, Env, Path], tuple[Path, ...]] = _nothing
     """Gives the files with the agent's own settings for a transcript and the folder that it worked
@@ -292,6 +294,8 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     read_header: Callable[[Lines], Header | None]
     """Recognizes a transcript by its first lines; None where it is another agent's."""
+    read_branch: Callable[[Lines], str | None] = _none
+    """Tells the branch that was checked out when the last record was written."""
     read_entries: Callable[[Lines, Header | None], Iterable[Entry | Problem | None]]
     """Reads all lines; None for those that are blank or no entry."""
     read_context: Callable[[Lines, Header, Index], Reading]

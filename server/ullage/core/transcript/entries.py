@@ -73,6 +73,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """The session that this one is a subagent of."""
     dialect: str = ""
     """Which of an agent's formats it is, where there are several; empty for its main one."""
+    branch: str = ""
+    """What was checked out when the session began; empty where that is not told."""
 
     def named(self, name: str) -> "Header":
         """Give it an id where its format leaves that to the name of the file."""

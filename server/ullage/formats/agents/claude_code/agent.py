@@ -350,6 +350,7 @@ CLAUDE_CODE = AgentInfo(
     setting_files=settings.list_setting_files,
     find_compaction_point=settings.find_compaction_point,
     read_header=records.read_header,
+    read_branch=records.read_branch,
     read_entries=lambda lines, _: map(records.read_entry, lines.forward()),
     read_context=_read_context,
     extend=_extend,

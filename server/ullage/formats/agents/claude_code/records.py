@@ -1,5 +1,7 @@
 """Lines of a Claude Code transcript as entries, and what Ullage itself notes in it."""
 
+from itertools import islice
+
 import msgspec
 
 from ullage.core.change.edit import PruneEdit
@@ -9,6 +11,8 @@ from ullage.formats import json_line
 from ullage.formats.notes import FROM_SESSION, prune_figures, to_prune_record
 from ullage.formats.reading import make_entry, read_stub_fields
 
+MAX_UNNAMED_LINES = 50
+"""The last lines may be notes that name no branch (6 seen; the rest is margin)."""
 MAX_HEADER_LINES = 50
 """The first lines may be notes without a session's marks (4 seen; the rest is margin)."""
 
@@ -59,6 +63,15 @@ class Stub(msgspec.Struct, kw_only=True, rename="camel"):
 
 
 _decode_stub = msgspec.json.Decoder(Stub).decode
+
+
+def read_branch(lines: Lines) -> str | None:
+    """Read which branch the last record names; `HEAD` is none, nor is what has no repository."""
+    last = islice(lines.backward(), MAX_UNNAMED_LINES)
+    line = next((line for line in last if b'"gitBranch"' in line.raw), None)
+    native = "" if line is None else json_line.decode_object(line)
+    branch = "" if isinstance(native, str) else json_line.text_of(native, "gitBranch")
+    return None if branch in (None, "", "HEAD") else branch
 
 
 def read_header(lines: Lines) -> Header | None:

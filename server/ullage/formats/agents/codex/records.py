@@ -46,6 +46,7 @@ def read_header(lines: Lines) -> Header | None:
         version=0,
         cwd=json_line.text_of(meta, "cwd"),
         parent_session_id=_parent_id(meta, session_id),
+        branch=json_line.text_of(json_line.object_of(meta, "git") or {}, "branch") or "",
     )
 
 

@@ -324,6 +324,7 @@ OPENCLAW = AgentInfo(
     # pi's subagents are sessions of their own, in folders of their own.
     session_folders=_session_folders,
     database_patterns=_database_patterns,
+    has_chats=True,
     setting_files=settings.list_setting_files,
     find_window=settings.find_window,
     find_compaction_point=settings.find_compaction_point,
