@@ -138,6 +138,8 @@ def test_the_plans_step_stands_with_the_topic_where_there_is_room() -> None:
         # A short announcement says what of in the sentence before it.
         ((ASKED, assistant("Yen have no decimals. Let me fix this.", [READ])),
          Quote(text="Yen have no decimals. Let me fix this.", by="agent")),
+        # One word announces nothing.
+        ((ASKED, assistant("Great!", [READ])), Quote(text=ASKED_TEXT, by="user")),
         ((ASKED, assistant("I look.", [READ]), *todo("c2", ("Round half up", "in_progress"))),
          Quote(text="Round half up", by="plan")),
         ((ASKED, assistant("I look.", [READ]), *todo("c2", ("Round half up", "in_progress")),
@@ -198,6 +200,14 @@ def test_the_question_that_a_turn_ends_with_is_open() -> None:
     assert state.question == "Shall I round per line or per invoice?"
     assert [item.state for item in state.open_items] == ["question"]
     assert open_texts(user("hi"), assistant("Hello! What can I do for you?")) == []
+
+
+@pytest.mark.parametrize("before", [(user("Fix the login."),), (user("Fix it"), *LOOKED)])
+def test_a_question_is_open_however_few_words_asked_for_the_task(
+    before: tuple[ContextItem, ...],
+) -> None:
+    asked = assistant("The login works. Shall I remove the old key as well?")
+    assert open_texts(*before, asked) == ["Shall I remove the old key as well?"]
 
 
 def test_task_tools_change_one_step_at_a_time() -> None:

@@ -14,6 +14,7 @@ from ullage.core.facts.facts import Facts
 from ullage.core.facts.plan import Step
 from ullage.core.facts.requests import Request, is_bare, read_approved
 from ullage.core.facts.settled import CHOSEN
+from ullage.core.facts.summary_sections import ASKED
 from ullage.core.facts.thread import TOPIC_CHARS
 from ullage.core.text.prose import count_letters, cut_sentences, gist, remove_bold
 from ullage.core.text.questions import find_last_question
@@ -28,6 +29,7 @@ from ullage.core.text.wording import (
     DONE,
     INSPECTING,
     OPEN_POINTS,
+    Wording,
     begins_with,
     has_marker,
     is_intention,
@@ -106,7 +108,7 @@ class TaskState(msgspec.Struct, frozen=True, kw_only=True):
 def read_task_state(facts: Facts) -> TaskState:
     """Read the state of the task from what a session holds."""
     open_requests = _list_at_hand(facts.turns)
-    is_asked = facts.is_turn_ended and any(not turn.is_bare for turn in facts.turns)
+    is_asked = facts.is_turn_ended and (facts.tools or any(map(_is_task, facts.turns)))
     question = find_last_question(leave_out_quoted_words(facts.last_answer)) if is_asked else ""
     request = _find_task(open_requests)
     return TaskState(
@@ -116,6 +118,12 @@ def read_task_state(facts: Facts) -> TaskState:
         question=question,
         open_items=tuple(_list_open_items(facts, open_requests, question)),
     )
+
+
+def _is_task(turn: Request) -> bool:
+    """Whether a message asks for something, in however few words: "hello" does not."""
+    is_said = len(turn.prose.split()) > 1 and count_telling_words(turn.prose) > 0
+    return is_said or not turn.is_bare
 
 
 def _list_at_hand(turns: Sequence[Request]) -> list[Request]:
@@ -140,7 +148,7 @@ def _find_topic(facts: Facts) -> str:
     reply or short, the task before it, with it as what goes on."""
     steps = [step.text for step in _list_current_steps(facts) if step.state == "in progress"]
     tasks = _list_named(facts)
-    goals = facts.previous_lines("Goal")[-1:]
+    goals = [line.removeprefix(ASKED) for line in facts.previous_lines("Goal")[-1:]]
     said = [turn.prose for turn in facts.turns[-1:]]
     topics = [facts.begun, *(task.text for task in tasks[-1:]), *steps, *goals, *said]
     topic = next(filter(None, (cut_clauses(topic, TOPIC_CHARS) for topic in topics)), "")
@@ -226,7 +234,8 @@ def _find_next_step(facts: Facts, open_requests: Sequence[Request], question: st
     if facts.is_announced and facts.last_answer_item > asked_at:
         is_seen = facts.last_result_item > facts.last_answer_item and not facts.pending_calls
         is_seen = is_seen and bool(open_requests)
-        if announced := _quote_end(facts.last_answer, is_seen=is_seen):
+        announced = _quote_end(facts.last_answer, is_seen=is_seen)
+        if announced and _is_long(read_wording(announced)):
             return Quote(text=announced, by="agent")
     if active and is_begun:
         return Quote(text=gist(active[0], _MAX_QUOTE_CHARS), by="plan")
@@ -377,5 +386,9 @@ def _names_work(sentence: Sentence) -> bool:
         begin = read_wording(" ".join(text.split()[:_BEGIN_WORDS])).words
         if begin.isdisjoint(words):
             return False
-    is_long = wording.is_unspaced or len(wording.words) >= _MIN_POINT_WORDS
-    return is_long and not text.endswith((":", "："))
+    return _is_long(wording) and not text.endswith((":", "："))
+
+
+def _is_long(wording: Wording) -> bool:
+    """Tell whether there are words enough for a point: "Great!" is none."""
+    return wording.is_unspaced or len(wording.words) >= _MIN_POINT_WORDS
