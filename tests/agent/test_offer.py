@@ -52,7 +52,7 @@ async def test_a_new_session_of_a_chat_is_given_the_state_of_its_last_one(
     session.turn("Keep the parcels in SQLite.")
     await session.prepare(used=170_000)
     offered = await (await service.open(**chat, sessionId="two")).ask(OFFER.name)
-    assert "[Post-compaction checkpoint restore]" in offered.text
+    assert "Its state follows, quoted." in offered.text
     assert "SQLite" in offered.text
 
 

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from claude_files import ClaudeFile, text
 from planning import loaded
-from running import Place
-from ullage.app.checkpoint.offer import find_work, offer_work
+from running import IDLE_S, Place
+from ullage.app.checkpoint.last_work import find_work
+from ullage.app.checkpoint.offer import offer_work
 from ullage.app.checkpoint.write import write_checkpoint
 from ullage.core.checkpoint.offer import Offer
 from ullage.core.config.settings import CheckpointSettings, Config, ResumeSettings
@@ -120,14 +121,12 @@ def test_a_session_that_went_on_on_another_branch_is_of_there(place: Place) -> N
 def test_the_last_session_decides_whether_anything_is_offered(place: Place) -> None:
     leave(place, name="older")
     leave(place, "Is the port 8443?", name="old", is_done=True)
-    work = place.state / "context" / "work"
-    for n_seconds, name in enumerate(("older", "old")):
-        (path,) = work.glob(f"*/claude-code_{name}-*.json")
-        os.utime(path, (time.time() + n_seconds,) * 2)
     assert offer(place.places()) is None
 
 
-@pytest.mark.parametrize(("age_s", "is_offered"), [(MAX_AGE_S - 60, True), (MAX_AGE_S + 60, False)])
+@pytest.mark.parametrize(
+    ("age_s", "is_offered"), [(MAX_AGE_S - 2 * IDLE_S, True), (MAX_AGE_S, False)]
+)
 def test_work_of_more_than_a_week_ago_is_not_offered(
     place: Place, age_s: float, is_offered: bool
 ) -> None:
@@ -181,15 +180,25 @@ def test_work_that_was_done_after_the_checkpoint_is_not_offered(place: Place) ->
     assert offer(place.places()) is None
 
 
-def test_stale_work_is_not_offered_where_nothing_can_be_written(
+def test_stale_work_is_not_offered_where_its_transcript_is_too_long(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     leave(place)
     go_on(place, is_done=False)
-    places = place.places()
-    assert offer(places.for_reading(is_read_only=True), is_read_only=True) is None
-    monkeypatch.setattr("ullage.app.checkpoint.offer.MAX_READ_BYTES", 100)
-    assert offer(places) is None
+    monkeypatch.setattr("ullage.app.checkpoint.last_work.MAX_READ_BYTES", 100)
+    assert offer(place.places()) is None
+
+
+def test_read_only_the_state_of_a_session_that_went_on_comes_with_the_question(
+    place: Place,
+) -> None:
+    leave(place)
+    go_on(place, is_done=False)
+    told = offer(place.places().for_reading(is_read_only=True), is_read_only=True)
+    assert told is not None
+    assert "Ask the user whether to go on with it; its state follows." in told.text
+    assert "Working on: Write the release notes." in told.text
+    assert len(list(place.state.rglob("cp_*.yaml"))) == 1
 
 
 def test_a_checkpoint_whose_transcript_is_gone_is_offered(place: Place) -> None:
@@ -212,7 +221,7 @@ def test_the_setting_says_never_or_always(place: Place) -> None:
     assert offer(places, mode="never") is None
     told = offer(places, mode="always", max_chars=6_000)
     assert told is not None
-    assert "\n\n[Post-compaction checkpoint restore]\n\nWorking on: Fix the parcel" in told.text
+    assert "Its state follows, quoted.\n\nWorking on: Fix the parcel" in told.text
 
 
 def test_a_session_of_the_same_key_is_given_its_state(place: Place) -> None:
@@ -221,7 +230,7 @@ def test_a_session_of_the_same_key_is_given_its_state(place: Place) -> None:
     key = "claude-code:old"
     told = offer_work(key, config, places, time.time(), session_id="second")
     assert told is not None
-    assert "[Post-compaction checkpoint restore]" in told.text
+    assert "Its state follows, quoted.\n\nWorking on: Fix the parcel" in told.text
     assert offer_work(key, config, places, time.time(), session_id="second") is None
     assert offer_work(key, config, places, time.time(), session_id="third") is not None
 

@@ -38,12 +38,34 @@ def test_the_offer_names_what_it_is_how_old_and_how_it_is_read() -> None:
 
 def test_what_is_given_follows_its_heading() -> None:
     restored = "[Post-compaction checkpoint restore]\n\nWorking on: x"
-    offer = write_offer(left(), "Claude Code", NOW_S, program="ullage", restored=restored)
+    offer = write_offer(
+        left(), "Claude Code", NOW_S, program="ullage", state=restored, is_given=True
+    )
     head, rest = offer.text.split("\n\n", 1)
     assert head.startswith("[Context offer] An earlier session of Claude Code")
     assert "checkpoint_read" not in head
-    assert rest == "[Post-compaction checkpoint restore]\n\nWorking on: x"
+    # No compaction took it.
+    assert rest == "Working on: x"
     assert "was given earlier work" in offer.note
+
+
+def test_a_question_that_was_left_open_is_told_as_one() -> None:
+    made = left(next_action="wait for the user's answer: Shall I remove the old key?")
+    offer = write_offer(made, "Codex", NOW_S, program="ullage")
+    assert " It asked last: “Shall I remove the old key?”. What is quoted" in offer.text
+
+
+def test_a_next_step_that_the_topic_names_is_not_said_twice() -> None:
+    made = left(
+        topic="Go through the review (now: the mediums first)", next_action="the mediums first"
+    )
+    assert "Next: " not in write_offer(made, "Codex", NOW_S, program="ullage").text
+
+
+@pytest.mark.parametrize("label", ["Next: ", "Next steps: ", "next step: "])
+def test_a_label_is_not_said_twice(label: str) -> None:
+    made = left(next_action=f"{label}Run the tests")
+    assert "Next: “Run the tests”." in write_offer(made, "Codex", NOW_S, program="ullage").text
 
 
 @pytest.mark.parametrize(

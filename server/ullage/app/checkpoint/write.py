@@ -1,5 +1,6 @@
 """Write a checkpoint of a session: its working state, before anything is forgotten."""
 
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -33,6 +34,7 @@ from ullage.store.files.places import Places, session_folder
 from ullage.store.files.work_tree import find_work_tree
 from ullage.store.state.pins import pins_path, read_pins
 from ullage.store.state.startup_files import note_unread_files
+from ullage.store.transcript.database import SessionRows
 
 MAX_TRIES = 100
 """Clashes with other writers, each of whom got one further (chosen)."""
@@ -217,18 +219,25 @@ def build_checkpoint(
 
 def is_private(session: Session, origin: Origin) -> bool:
     """Whether a session may be with another person: others are not told of it, nor it of them."""
-    return not session.has_plain_key or origin.channel not in _AT_MACHINE
+    agent = session.agent_info
+    is_chat = agent is not None and agent.has_chats and isinstance(session.lines, SessionRows)
+    return is_chat or not session.has_plain_key or origin.channel not in _AT_MACHINE
 
 
 def _note_work(loaded: Loaded, meta: Meta, origin: Origin, places: Places) -> None:
     """Note where the work was done; a subagent's is its session's."""
-    header = loaded.session.header
+    session, header = loaded.session, loaded.session.header
     tree = find_work_tree(Path(header.cwd or places.cwd), places)
     if tree is not None and header.parent_session_id is None:
         work = LeftWork(
             session_key=meta.session_key,
+            session_id=header.session_id,
+            branch=tree.branch,
+            origin=tree.origin,
+            is_private=is_private(session, origin),
+            # A runtime may keep no file.
+            left_s=session.lines.written_ns / 1e9 or time.time(),
             checkpoint_id=meta.checkpoint_id,
-            is_private=is_private(loaded.session, origin),
         )
         note_work(work, tree, places)
 

@@ -11,7 +11,8 @@ from lsprotocol.types import MessageType, ShowDocumentParams
 from msgspec.structs import replace
 from pygls.exceptions import JsonRpcException
 
-from ullage.app.checkpoint.offer import find_work, name_agent
+from ullage.app.checkpoint.last_work import find_work
+from ullage.app.checkpoint.offer import name_agent
 from ullage.app.sessions.secrets import secrets_in
 from ullage.core.checkpoint.checkpoint import Checkpoint, clean
 from ullage.core.checkpoint.offer import describe_work

@@ -1,12 +1,10 @@
-"""Which sessions left work in a work tree: a small file for each, written with its checkpoint.
+"""Which sessions worked in a work tree, on which branch: a small file for each.
 
-By these a fresh session finds the last one without a look at the checkpoints of all folders.
-docs/design/checkpoints.md, "A fresh session".
+It is written as a session begins and with each of its checkpoints. By these a fresh session finds
+what the last one left, beside the transcripts: docs/design/checkpoints.md, "A fresh session".
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -14,44 +12,57 @@ import msgspec
 from ullage.store.files.atomic import remove_quietly, replace_file
 from ullage.store.files.places import Places, folder_name, session_folder
 from ullage.store.files.state_file import read_state
-from ullage.store.files.text_files import read_plain_file
+from ullage.store.files.text_files import exists, read_plain_file
 from ullage.store.files.work_tree import WorkTree
 
 MAX_AGE_S = 7 * 86_400.0
 """Work that nobody went on with for a week is not offered any more (chosen)."""
 _OFFERED = "offered"
 _MAX_BYTES = 4 * 1024
+_VERSION = 2
 
 
 class LeftWork(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of a file: the latest checkpoint that a session wrote in a work tree."""
+    """The content of a file: where a session worked when it was written."""
 
-    version: int = 1
+    version: int = _VERSION
     session_key: str
-    checkpoint_id: str
+    session_id: str
+    branch: str
+    origin: str
+    """Of the repository, as `WorkTree` has it."""
     is_private: bool
     """Whether no other session is told of it."""
+    left_s: float
+    """When the session's last record was written, in seconds since 1970."""
+    checkpoint_id: str | None = None
+    """None where it had only begun."""
+
+    def is_of(self, tree: WorkTree) -> bool:
+        """Whether it worked in this repository; one that had no origin may have got one."""
+        return self.origin in ("", tree.origin) and self.left_s >= tree.made_s
 
 
 def note_work(work: LeftWork, tree: WorkTree, places: Places) -> None:
-    """Note what a session left, and forget what is too old to be offered.
+    """Note where a session works, and forget what is too old to be offered.
 
     Raises:
         StateUnwritable: the state folder does not take it.
     """
-    folder = _folder(tree, places)
-    for written_s, path in _files(folder):
-        if time.time() - written_s > MAX_AGE_S:
-            remove_quietly(path)
-    replace_file(folder / f"{folder_name(work.session_key)}.json", msgspec.json.encode(work))
+    path = _path(work, tree, places)
+    if work.checkpoint_id is None and exists(path):
+        return
+    for other in path.parent.glob("[!.]*.json"):
+        if _is_old(other):
+            remove_quietly(other)
+    replace_file(path, msgspec.json.encode(work))
 
 
-def list_work(tree: WorkTree, places: Places) -> Iterator[LeftWork]:
-    """Go through what was left in a work tree, the newest first."""
-    for _, path in sorted(_files(_folder(tree, places)), reverse=True):
-        work = read_state(path, LeftWork, 1).content
-        if work is not None:
-            yield work
+def list_work(tree: WorkTree, places: Places) -> list[LeftWork]:
+    """List what is noted of a folder, whichever its repository and branch, the newest first."""
+    paths = _folder(tree, places).glob("[!.]*.json")
+    read = (read_state(path, LeftWork, _VERSION).content for path in paths)
+    return sorted(filter(None, read), key=lambda work: work.left_s, reverse=True)
 
 
 def mark_offered(session_key: str, what: str, places: Places) -> bool:
@@ -69,13 +80,16 @@ def mark_offered(session_key: str, what: str, places: Places) -> bool:
 
 
 def _folder(tree: WorkTree, places: Places) -> Path:
-    return places.state_folder / "context" / "work" / folder_name(f"{tree.root}\n{tree.branch}")
+    return places.state_folder / "context" / "work" / folder_name(str(tree.root))
 
 
-def _files(folder: Path) -> list[tuple[float, Path]]:
-    """List the files with the times when they were written; another process may remove one."""
-    files: list[tuple[float, Path]] = []
-    for path in folder.glob("[!.]*.json"):
-        with suppress(OSError):
-            files.append((path.stat().st_mtime, path))
-    return files
+def _path(work: LeftWork, tree: WorkTree, places: Places) -> Path:
+    return _folder(tree, places) / f"{folder_name(work.session_id)}.json"
+
+
+def _is_old(path: Path) -> bool:
+    """Whether a file is; another process may remove it meanwhile."""
+    try:
+        return time.time() - path.stat().st_mtime > MAX_AGE_S
+    except OSError:
+        return False
