@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from running import Place, idle
-from ullage.agent.hook_event import HOOK_AGENTS
+from ullage.agent.hook_agents import HOOK_AGENTS
 from ullage.app.change.make import change_target
 from ullage.app.documents.kind import INSTRUCTION_NAMES, MEMORY_NAME
 from ullage.app.gauge.inspect import fill

@@ -1,6 +1,7 @@
 """The real command: whatever it is given, the agent goes on with its work."""
 
 import os
+import shlex
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -12,9 +13,11 @@ from claude_files import SESSION_ID, ClaudeFile, text
 from hook_inputs import claude, copilot, data, tool_call
 from pi_files import Json
 from running import WAIT_S, Place
+from ullage.core.install.hook_settings import write_hook_command
 from ullage.store.checkpoint.files import list_ids
 from ullage.store.checkpoint.working_state import read_working_state
 from ullage.store.files.places import session_folder
+from ullage.store.files.programs import package_folder
 
 KEY = f"claude-code:{SESSION_ID}"
 HOOK = ("-P", "-m", "ullage", "hook")
@@ -242,3 +245,59 @@ def test_a_tool_call_imports_no_format_and_no_command_line(place: Place, path: P
     done = place.run_process(program=("-c", script), stdin=stdin)
     assert done.stderr == "[]\n"
     assert list(place.state.rglob("waiting-*.json"))
+
+
+def installed_hook(**folders: str) -> tuple[str, ...]:
+    """Give the words of the command that `ullage install` writes, as a shell reads them."""
+    command = write_hook_command(
+        sys.executable,
+        folders.get("package", package_folder()),
+        "claude-code",
+        is_windows=os.name == "nt",
+        takes_bash=True,
+    )
+    return tuple(shlex.split(command))[1:]
+
+
+def test_nothing_of_a_workspace_runs(place: Place, path: Path) -> None:
+    for name in ("json", "os", "re", "sitecustomize", "usercustomize", "msgspec", "ullage", "site"):
+        code = f"open({str(place.root / 'ran')!r}, 'a').write({name!r})"
+        (place.cwd / f"{name}.py").write_text(code, "utf-8")
+    env = {"PYTHONPATH": str(place.cwd), "PYTHONSTARTUP": str(place.cwd / "json.py")}
+    for event, fields in (
+        ("PostToolUse", tool_call()),
+        ("PostToolUse", tool_call("toolu_000000002")),
+        ("UserPromptSubmit", {"prompt": "Go on."}),
+        ("PreCompact", {}),
+    ):
+        stdin = data(told(place, path, event, **fields))
+        done = place.run_process(program=installed_hook(), stdin=stdin, **env)
+        assert (done.returncode, done.stderr) == (0, "")
+    assert not (place.root / "ran").exists()
+    assert len(list(place.state.rglob("_latest.json"))) == 1
+
+
+def test_a_hook_whose_package_is_gone_stops_no_prompt(place: Place, path: Path) -> None:
+    """With 2 it would."""
+    program = installed_hook(package=str(place.root / "gone"))
+    done = place.run_process(program=program, stdin=data(told(place, path, "UserPromptSubmit")))
+    assert done.returncode == (0 if os.name == "nt" else 1)
+
+
+def test_the_short_way_of_a_tool_call_imports_nothing_slow(place: Place, path: Path) -> None:
+    stdin = data(told(place, path, "PostToolUse", **tool_call()))
+    assert run(place, stdin) == ""
+    script = (
+        "import os, sys\n"
+        f"sys.path.append({package_folder()!r})\n"
+        "from ullage.__main__ import main\n"
+        "os._exit = lambda code: sys.exit(' '.join(sorted(sys.modules)))\n"
+        "main()\n"
+    )
+    program = ("-E", "-P", "-S", "-c", script, "hook", "claude-code")
+    done = place.run_process(program=program, stdin=stdin)
+    assert len(list(place.state.rglob("waiting-*.json"))) == 2
+    slow = (
+        "re typing json msgspec pathlib hashlib collections threading functools enum site".split()
+    )
+    assert not set(slow) & set(done.stderr.split())

@@ -13,8 +13,9 @@ from hook_inputs import claude, codex, copilot, data, tool_call
 from pi_files import MODEL, Json
 from running import Place
 from secret_samples import SAMPLES
+from ullage.agent.hook_agents import hook_agent
 from ullage.agent.hook_answer import MAX_CONTEXT_CHARS, STEERING_CHARS, answer
-from ullage.agent.hook_event import hook_agent, parse_event
+from ullage.agent.hook_event import parse_event
 from ullage.core.checkpoint.working_state import WorkingState
 from ullage.errors import NotATranscript, Unreadable
 from ullage.store.checkpoint.files import list_ids, read_latest

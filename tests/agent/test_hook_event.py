@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from hook_inputs import SESSION_ID, claude, codex, copilot, data, tool_call
 from pi_files import Json
+from ullage.agent.hook_agents import hook_agent
 from ullage.agent.hook_event import (
     CompactionDue,
     HookEvent,
@@ -13,7 +14,6 @@ from ullage.agent.hook_event import (
     SessionBegun,
     SessionResumed,
     ToolUsed,
-    hook_agent,
     parse_event,
 )
 

@@ -1,15 +1,19 @@
 """`ullage install` and `ullage uninstall`, in a home of its own."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
 from running import Place
+from ullage.store.files.programs import package_folder
 
 SETTINGS = b'{\r\n\t"model": "opus",\r\n\t"hooks": {"Stop": []}\r\n}'
-COMMAND = f"{sys.executable} -P -m ullage hook"
+START = f"import sys; sys.path.append({json.dumps(package_folder())});"
+START += " from ullage.__main__ import main; main()"
+COMMAND = json.dumps(shlex.join((sys.executable, "-E", "-P", "-S", "-c", START, "hook")))[1:-1]
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="other paths are shown there")
 
 

@@ -7,16 +7,14 @@ event is known.
 
 import os
 import sys
-from collections.abc import Sequence
-from threading import Timer
-from typing import TYPE_CHECKING, BinaryIO, NoReturn, TextIO, cast
+from _thread import allocate_lock, start_new_thread
 
+TYPE_CHECKING = False  # `typing` takes as long as a hook of a tool call
 if TYPE_CHECKING:
-    from ullage.agent.hook_event import HookAgent
+    from collections.abc import Callable, Sequence
+    from typing import BinaryIO, NoReturn, TextIO
 
-# msgspec looks for `typing_extensions` and does without: from Python 3.11 on `typing` has all
-# that it takes from there. It is 12 of the 75 ms that a tool call costs.
-sys.modules.setdefault("typing_extensions", None)  # pyright: ignore[reportArgumentType] None is how an import is refused
+    from ullage.agent.hook_agents import HookAgent
 
 INPUT_TIME_LIMIT_S = 2.0
 """Who runs a hook has the event at hand (chosen)."""
@@ -30,11 +28,11 @@ MAX_INPUT_BYTES = 64 * 1024 * 1024
 _BLOCK_BYTES = 1024 * 1024
 
 
-def run_hook(arguments: Sequence[str]) -> NoReturn:
+def run_hook(arguments: "Sequence[str]") -> "NoReturn":
     """Answer one event of an agent; exit code 0 in any case, whatever the arguments are."""
     output = b""
     try:
-        from ullage.agent.hook_event import HOOK_AGENTS, hook_agent
+        from ullage.agent.hook_agents import HOOK_AGENTS, hook_agent
 
         agent = hook_agent(arguments[0]) if len(arguments) == 1 else None
         if agent is None:
@@ -51,29 +49,50 @@ def run_hook(arguments: Sequence[str]) -> NoReturn:
 
 
 def _answer_to_input(agent: "HookAgent") -> bytes:
-    # Its types do not say so, but it is None where the standard input is closed.
-    stream = cast(TextIO | None, sys.stdin)
+    # Its type does not say so, but it is None where the standard input is closed.
+    stream: TextIO | None = sys.stdin
     if stream is None or stream.isatty():
         _print_note("a hook is run by its agent, with an event; `ullage install` registers it")
         return b""
-    limit = _end_after(INPUT_TIME_LIMIT_S)
+    stop_limit = _end_after(INPUT_TIME_LIMIT_S)
     data = _read_whole(stream.buffer)
-    limit.cancel()
+    stop_limit()
+    output = _answer_quickly(data, agent)
+    return _answer_fully(data, agent) if output is None else output
+
+
+def _answer_quickly(data: bytes, agent: "HookAgent") -> bytes | None:
+    try:
+        from ullage.agent.quick_answer import answer_quickly
+    except ImportError:
+        # Another Python than CPython.
+        return None
+    return answer_quickly(data, agent)
+
+
+def _answer_fully(data: bytes, agent: "HookAgent") -> bytes:
+    if sys.flags.no_site:
+        import site
+
+        site.main()
+    # msgspec looks for `typing_extensions` and does without: from Python 3.11 on `typing` has all
+    # that it takes from there. It is 12 ms.
+    sys.modules.setdefault("typing_extensions", None)  # pyright: ignore[reportArgumentType] None is how an import is refused
     from ullage.agent.hook_event import CompactionDue, parse_event
 
     event = parse_event(data, agent)
     if event is None:
         return b""
     is_compaction = isinstance(event, CompactionDue)
-    limit = _end_after(COMPACTION_TIME_LIMIT_S if is_compaction else TIME_LIMIT_S)
+    stop_limit = _end_after(COMPACTION_TIME_LIMIT_S if is_compaction else TIME_LIMIT_S)
     from ullage.agent.hook_answer import answer
 
     output = answer(event)
-    limit.cancel()
+    stop_limit()
     return output
 
 
-def _read_whole(stream: BinaryIO) -> bytes:
+def _read_whole(stream: "BinaryIO") -> bytes:
     """Read the input to its end, or the writer would fail; too much of it counts as none."""
     data = stream.read(MAX_INPUT_BYTES)
     if len(data) < MAX_INPUT_BYTES:
@@ -83,14 +102,23 @@ def _read_whole(stream: BinaryIO) -> bytes:
     return b""
 
 
-def _end_after(seconds: float) -> Timer:
-    timer = Timer(seconds, _give_up, (seconds,))
-    timer.daemon = True
-    timer.start()
-    return timer
+def _end_after(seconds: float) -> "Callable[[], None]":
+    """End this process in some seconds, unless what is given is called before.
+
+    What `threading.Timer` does, for a tenth of its time.
+    """
+    running = allocate_lock()
+    running.acquire()
+
+    def wait() -> None:
+        if not running.acquire(timeout=seconds):
+            _give_up(seconds)
+
+    start_new_thread(wait, ())
+    return running.release
 
 
-def _give_up(seconds: float) -> NoReturn:
+def _give_up(seconds: float) -> "NoReturn":
     _print_note(f"a hook took more than {seconds:g} s and was ended; what it was to do is not done")
     os._exit(0)
 
@@ -111,13 +139,13 @@ def _print_note(text: str) -> None:
     _write(sys.stderr, line.encode("utf-8", "replace"))
 
 
-def _end(output: bytes) -> NoReturn:
+def _end(output: bytes) -> "NoReturn":
     """Print and leave at once: taking the interpreter down would cost more than the hook."""
     _write(sys.stdout, output)
     os._exit(0)
 
 
-def _write(stream: TextIO | None, data: bytes) -> None:
+def _write(stream: "TextIO | None", data: bytes) -> None:
     if stream is None:
         # It was closed at the start: its number may be that of another file by now.
         return

@@ -18,7 +18,7 @@ from ullage.agent import hook_event
 from ullage.app.config.load import load_config
 from ullage.core.config.settings import Config
 from ullage.errors import StorageError, Unreadable
-from ullage.store.files.places import Places, state_folder
+from ullage.store.files.places import Places, session_folder, state_folder
 
 if TYPE_CHECKING:
     from ullage.app.checkpoint.resume import Resume
@@ -103,7 +103,10 @@ def _after_tool(hook: _Hook, event: hook_event.ToolUsed) -> bytes:
     from ullage.core.checkpoint.captured import ToolEvent
 
     _capture(hook, msgspec.convert(event, ToolEvent, from_attributes=True))
-    if hook.is_read_only or hook.origin.has_transcript:
+    if hook.is_read_only:
+        return b""
+    if hook.origin.has_transcript:
+        _shorten_tool_calls(hook)
         return b""
     from ullage.store.state.runtime_state import take_mark
 
@@ -120,6 +123,24 @@ def _after_tool(hook: _Hook, event: hook_event.ToolUsed) -> bytes:
     return context_output(
         "PostToolUse", add_workspace(write_state(state), edited, places.cwd, secrets)
     )
+
+
+def _shorten_tool_calls(hook: _Hook) -> None:
+    """Let the next ones go the short way."""
+    from ullage.core.secrets.rules import SIGNS
+    from ullage.store.checkpoint import quick_state
+
+    name = quick_state.session_name(hook.origin.agent.name, hook.origin.session_id)
+    if name is None:
+        return
+    with suppress(OSError, ValueError):
+        if quick_state.read_snapshot(name, quick_state.TOOL_EVENT, str(hook.places.cwd)):
+            return
+    from ullage.store.state.hook_snapshot import write_snapshot
+
+    state = str(session_folder("state", hook.key, hook.places))
+    told: dict[str, object] = {"signs": SIGNS, "state": state}
+    write_snapshot(name, quick_state.TOOL_EVENT, hook.places, told)
 
 
 def _before_prompt(hook: _Hook, event: hook_event.PromptSent) -> bytes:

@@ -5,61 +5,16 @@ reads Claude Code's settings and runs the hooks that it finds there with input o
 camelCase for the event and the session, and a timestamp, which the others do not give.
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
-if TYPE_CHECKING:
-    from ullage.formats.agent_info import AgentInfo
+from ullage.agent.hook_agents import HookAgent
 
 MAX_ERROR_CHARS = 2000
 """What is kept of a tool's error; whoever stores it cuts again (chosen)."""
 _MAX_ID_CHARS = 200
 """An id is a UUID in all three; a longer one is no name for a folder (chosen)."""
-
-
-class HookAgent(msgspec.Struct, frozen=True, kw_only=True):
-    """A program that runs our hooks, and what it does in its own way."""
-
-    name: str
-    import_info: "Callable[[], AgentInfo] | None" = None
-    """Imports the row of the agent whose transcript it names: the registry would import all. None
-    where we read none: then events are captured, and the first of them after a compaction gives the
-    working state back."""
-    takes_steering: bool = False
-    """Whether its summarizer heeds what a hook prints before a compaction."""
-    dialect: "HookAgent | None" = None
-    """A program that runs the hooks that are registered for this one, known by its input."""
-
-
-def _import_claude_code() -> "AgentInfo":
-    from ullage.formats.agents.claude_code.agent import CLAUDE_CODE
-
-    return CLAUDE_CODE
-
-
-def _import_codex() -> "AgentInfo":
-    from ullage.formats.agents.codex.agent import CODEX
-
-    return CODEX
-
-
-HOOK_AGENTS = (
-    HookAgent(
-        name="claude-code",
-        import_info=_import_claude_code,
-        takes_steering=True,
-        dialect=HookAgent(name="copilot"),
-    ),
-    HookAgent(name="codex", import_info=_import_codex),
-)
-"""Those that `ullage install` registers hooks for."""
-
-
-def hook_agent(name: str) -> HookAgent | None:
-    """Find the agent that a hook is registered for."""
-    return next((agent for agent in HOOK_AGENTS if agent.name == name), None)
 
 
 class HookSession(msgspec.Struct, frozen=True, kw_only=True):

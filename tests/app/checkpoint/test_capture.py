@@ -6,8 +6,9 @@ import sys
 import msgspec
 import pytest
 
-from ullage.app.checkpoint.capture import MAX_SPOOLED, capture
+from ullage.app.checkpoint.capture import capture
 from ullage.core.checkpoint.captured import MessageEvent, ToolEvent
+from ullage.store.checkpoint.quick_state import MAX_WAITING
 from ullage.store.checkpoint.working_state import hold_working_state, read_working_state
 from ullage.store.files.places import Places, session_folder
 from working_states import has_news
@@ -55,13 +56,13 @@ def test_of_the_events_of_hooks_no_more_than_some_wait(places: Places) -> None:
     folder = session_folder("state", KEY, places)
     calls = [
         msgspec.structs.replace(READ, call_id=f"call_{at:08}", name=f"tool{at}", at_ms=at)
-        for at in range(MAX_SPOOLED + 3)
+        for at in range(MAX_WAITING + 3)
     ]
     n_waiting: list[int] = []
     for call in calls:
         capture(KEY, [call], places, is_hook=True)
         n_waiting.append(len(list(folder.glob("waiting-*"))))
-    assert max(n_waiting) == MAX_SPOOLED - 1
+    assert max(n_waiting) == MAX_WAITING - 1
     assert n_waiting[-1] == 3
     tools = read_working_state(KEY, places).resources.tools_used
     assert tools == tuple(call.name for call in calls)

@@ -1,7 +1,6 @@
 """Ullage in an agent and out of it again: what is there stays as it is, to the byte."""
 
 import json
-import re
 import sys
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 
 from ullage.app.install.plan import find_install_state, make, plan_install, plan_uninstall
 from ullage.app.install.text import plan_lines, report_plan
+from ullage.core.install.hook_settings import is_ours
 from ullage.errors import AgentNotFound, ChangedMeanwhile, Unreadable
 from ullage.store.files.places import Places
 
@@ -85,7 +85,7 @@ def test_out_again_all_is_as_it_was(places: Places, agent: str, case: str) -> No
     assert find_install_state(agent, places).state == "installed"
     hooks = json.loads(path.read_bytes().decode("utf-8-sig"))["hooks"]
     assert {"PreCompact", "SessionStart", "PostToolUse", "UserPromptSubmit"} <= set(hooks)
-    assert hooks["PreCompact"][-1]["hooks"][0]["command"].endswith(f"-P -m ullage hook {agent}")
+    assert is_ours(hooks["PreCompact"][-1]["hooks"][0]["command"], agent)
     if data is not None and sys.platform != "win32":
         assert path.stat().st_mode & 0o777 == 0o640
     make(plan_uninstall(agent, places))
@@ -129,7 +129,10 @@ def test_a_second_installation_by_another_interpreter_leaves_no_trace_of_the_fir
     path = put(places, "claude-code", SETTINGS["empty lists of our events"])
     make(plan_install("claude-code", places))
     ours = path.read_bytes()
-    older = re.sub(rb'"[^"]* -P -m ullage', b'"/old/bin/python -P -m ullage', ours)
+    command = json.loads(ours)["hooks"]["PreCompact"][0]["hooks"][0]["command"]
+    older = ours.replace(
+        json.dumps(command).encode(), b'"/old/bin/python -P -m ullage hook claude-code"'
+    )
     path.write_bytes(older)
     found = find_install_state("claude-code", places)
     assert (found.state, found.detail) == ("other", "/old/bin/python")
@@ -212,7 +215,7 @@ def test_a_link_into_a_folder_of_dotfiles_stays_a_link(places: Places) -> None:
     assert any("is a link:" in line for line in plan_lines(plan, places))
     make(plan)
     assert link.is_symlink()
-    assert b"ullage hook" in kept.read_bytes()
+    assert b"hook claude-code" in kept.read_bytes()
     assert kept.stat().st_mode & 0o777 == 0o600
     make(plan_uninstall("claude-code", places))
     assert link.is_symlink()

@@ -1,6 +1,7 @@
 """Our hooks in the settings of Claude Code and Codex, among those of others."""
 
 import json
+import shlex
 
 import pytest
 from hypothesis import given, settings
@@ -18,7 +19,10 @@ from ullage.core.install.hook_settings import (
 )
 
 AGENT = "claude-code"
-COMMAND = "/opt/u/bin/python -P -m ullage hook claude-code"
+FOLDER = "/opt/u/lib/site-packages"
+START = f'import sys; sys.path.append("{FOLDER}"); from ullage.__main__ import main; main()'
+CODE = shlex.quote(START)
+COMMAND = f"/opt/u/bin/python -E -P -S -c {CODE} hook claude-code"
 OLDER = "/old/bin/python3 -P -m ullage hook claude-code"
 THEIRS = {"matcher": "Edit", "hooks": [{"type": "command", "command": "lint"}]}
 
@@ -59,9 +63,13 @@ def test_hooks_are_merged_once_and_taken_back_to_the_byte(document, indent, is_c
 
 
 def test_the_hook_of_another_interpreter_is_replaced_where_it_stands() -> None:
-    text = installed("{}").replace(COMMAND, OLDER).replace('"timeout": 30', '"timeout": 60')
+    text = (
+        installed("{}")
+        .replace(json.dumps(COMMAND)[1:-1], OLDER)
+        .replace('"timeout": 30', '"timeout": 60')
+    )
     new = installed(text)
-    assert new == text.replace(OLDER, COMMAND)
+    assert new == text.replace(OLDER, json.dumps(COMMAND)[1:-1])
     assert {one.command for one in find_hooks(new, AGENT)} == {COMMAND}
 
 
@@ -105,6 +113,11 @@ def test_the_hooks_of_one_agent_are_not_those_of_another() -> None:
     [
         COMMAND,
         OLDER,
+        write_hook_command(
+            "/a b/it's/python", '/"b" \\é/it\'s', AGENT, is_windows=False, takes_bash=True
+        ),
+        f"C:/v/python.exe -E -P -S -c {CODE} hook claude-code",
+        "C:/v/python.exe -E -P -m ullage hook claude-code",
         "'/a b/python' -P -m ullage hook claude-code",
         "/opt/bin/python3.13t -P -m ullage hook claude-code",
         "/Library/Frameworks/Python.app/Contents/MacOS/Python -P -m ullage hook claude-code",
@@ -141,6 +154,9 @@ def test_our_commands_are_recognized(command: str) -> None:
         "python -m ullage hook claude-code",
         "python -X dev -P -m ullage hook claude-code",
         "python -I -P -m ullage hook claude-code",
+        "python -E -P -S -c 'import sys; print(1)' hook claude-code",
+        COMMAND.replace("; main()", "; main(); print(1)"),
+        COMMAND.replace("-E -P -S", "-E -P"),
         "ullage -P -m ullage hook claude-code",
         "python hook claude-code",
     ],
@@ -152,19 +168,24 @@ def test_a_command_that_a_user_made_of_ours_is_the_users(command: str) -> None:
 @pytest.mark.parametrize(
     ("python", "agent", "is_windows", "expected"),
     [
-        ("/v/bin/python", AGENT, False, "/v/bin/python -P -m ullage hook claude-code"),
-        ("/a b/python", "codex", False, "'/a b/python' -P -m ullage hook codex"),
-        ("/$(x)/python", "codex", False, "'/$(x)/python' -P -m ullage hook codex"),
-        ("C:\\v\\python.exe", AGENT, True, "C:/v/python.exe -P -m ullage hook claude-code"),
-        ("C:\\v\\python.exe", "codex", True, "C:\\v\\python.exe -P -m ullage hook codex"),
-        ("C:\\a b\\python.exe", AGENT, True, '"C:/a b/python.exe" -P -m ullage hook claude-code'),
+        ("/v/bin/python", AGENT, False, f"/v/bin/python -E -P -S -c {CODE} hook claude-code"),
+        ("/a b/python", "codex", False, f"'/a b/python' -E -P -S -c {CODE} hook codex"),
+        ("/$(x)/python", "codex", False, f"'/$(x)/python' -E -P -S -c {CODE} hook codex"),
+        ("C:\\v\\python.exe", AGENT, True, "C:/v/python.exe -E -P -m ullage hook claude-code"),
+        ("C:\\v\\python.exe", "codex", True, "C:\\v\\python.exe -E -P -m ullage hook codex"),
+        (
+            "C:\\a b\\python.exe",
+            AGENT,
+            True,
+            '"C:/a b/python.exe" -E -P -m ullage hook claude-code',
+        ),
     ],
 )
 def test_a_command_is_quoted_for_the_shell_of_its_agent(
     python: str, agent: str, is_windows: bool, expected: str
 ) -> None:
     command = write_hook_command(
-        python, agent, is_windows=is_windows, takes_bash=agent == "claude-code"
+        python, FOLDER, agent, is_windows=is_windows, takes_bash=agent == "claude-code"
     )
     assert command == expected
     assert is_ours(command, agent)

@@ -245,7 +245,7 @@ def test_a_checkpoint_bundles_what_waits(places: Places) -> None:
 def test_what_waits_and_cannot_be_read_stops_nothing(places: Places) -> None:
     make_folder(folder_of(places))
     (folder_of(places) / "waiting-1.json").write_bytes(b"{")
-    (folder_of(places) / "waiting-2.json").write_bytes(b'{"version": 2}')
+    (folder_of(places) / "waiting-2.json").write_bytes(b'{"version": 3}')
     (told,) = capture(places, *EVENTS)
     assert told.endswith("it was moved to waiting-1.json.corrupt-1")
     assert read(places) == STATE

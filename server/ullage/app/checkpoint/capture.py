@@ -5,11 +5,9 @@ from collections.abc import Sequence
 
 from ullage.app.sessions.secrets import secrets_in
 from ullage.core.checkpoint.captured import Event, capture_events
+from ullage.store.checkpoint.quick_state import MAX_WAITING
 from ullage.store.checkpoint.spool import spool
 from ullage.store.files.places import Places
-
-MAX_SPOOLED = 64
-"""Events of hooks that wait to be taken into the state: it takes a few milliseconds (chosen)."""
 
 
 def capture(
@@ -34,7 +32,7 @@ def capture(
     secrets = secrets_in((places.cwd,), places) if known_secrets is None else known_secrets
     now_ms = time.time_ns() // 1_000_000
     captured = capture_events(events, now_ms=now_ms, known_secrets=secrets)
-    if is_hook and spool(session_key, captured, places) < MAX_SPOOLED:
+    if is_hook and spool(session_key, captured, places) < MAX_WAITING:
         return ()
     from ullage.store.checkpoint.working_state import add_to_working_state
 

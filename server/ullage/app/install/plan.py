@@ -23,7 +23,7 @@ from ullage.core.text.positions import Positions
 from ullage.core.text.tree import ParseError
 from ullage.errors import AgentNotFound, Unreadable
 from ullage.store.files.places import Places
-from ullage.store.files.programs import interpreter
+from ullage.store.files.programs import interpreter, package_folder
 from ullage.store.install import agent_files
 from ullage.store.install.agent_files import AgentFile
 
@@ -259,6 +259,7 @@ def install(agent: agents.LocalTarget, file: AgentFile, before: Before | None) -
         name, hooks = agent.name, agent.target.hooks
         command = write_hook_command(
             interpreter(),
+            package_folder(),
             name,
             is_windows=sys.platform == "win32",
             takes_bash=agent.target.takes_bash,

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import msgspec
 
-from ullage.core.facts.tool_calls import SHELLS
+from ullage.core.facts.kept_arguments import SHELLS
 from ullage.core.text.prose import gist
 from ullage.core.text.wording import is_directive
 from ullage.core.transcript.entries import Text, ToolResult, result_text

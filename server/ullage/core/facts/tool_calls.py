@@ -7,15 +7,18 @@ from typing import cast
 
 import msgspec
 
+from ullage.core.facts.kept_arguments import (
+    COMMAND_KEYS,
+    MAX_COMMAND_CHARS,
+    PATCHERS,
+    PATH_KEYS,
+    SHELLS,
+    base_name,
+)
 from ullage.core.facts.plan import PlanChange, read_plan_change
 from ullage.core.text.prose import remove_list_mark
 from ullage.core.transcript.entries import ToolCall
 
-_PATH_KEYS = frozenset(
-    "path file_path filepath filename file notebook_path target_file absolute_path relative_path "
-    "old_path new_path source destination paths files file_paths uri filePath targetFile".split()
-)
-_COMMAND_KEYS = ("command", "cmd", "script", "input", "patch")
 _READERS = ("read", "view", "open", "cat", "get", "show", "load")
 _WRITERS = (
     "write", "edit", "create", "patch", "replace", "insert", "update", "delete", "remove", "move",
@@ -24,11 +27,6 @@ _WRITERS = (
 _SEARCHERS = frozenset(
     "grep glob find ls list search list_dir list_directory codebase_search".split()
 )
-SHELLS = frozenset(
-    "bash shell exec exec_command local_shell shell_command run_command terminal execute_command "
-    "run_terminal_cmd run_shell_command powershell sh container.exec".split()
-)
-"""Tools that run a command line, in the naming of pi, Claude Code, Codex, Gemini and opencode."""
 _PLAN_TOOL = "exitplanmode"
 """Puts a plan before the user, in Claude Code and Gemini; its result says that it was approved."""
 _PATCHED = re.compile(r"^\*\*\* (Update|Add|Delete) File: (\S[^\n]{0,300})", re.MULTILINE)
@@ -40,8 +38,6 @@ _CHANGERS = frozenset("tee rm mv cp touch sed chmod rmdir unlink truncate".split
 _LOOKERS = frozenset("cat head tail less more nl wc bat".split())
 _HAS_SUFFIX = re.compile(r"[^/\s]\.[A-Za-z0-9_]{1,10}$")
 _SED_SCRIPT = re.compile(r"s[/|#,@]")
-_MAX_COMMAND_CHARS = 4000
-"""Beyond this a command is a script whose text is data; chosen."""
 
 
 class Touch(msgspec.Struct, frozen=True, gc=False):
@@ -73,11 +69,11 @@ def read_call(call: ToolCall) -> CallFacts:
 @lru_cache(maxsize=4096)
 def _read_call(full_name: str, call_arguments: str) -> CallFacts:
     arguments = _decode(call_arguments)
-    name = full_name.rsplit("__", 1)[-1].lower()
+    name = base_name(full_name)
     if name in SHELLS:
         command = _command_text(arguments) or ""
         return CallFacts(touches=tuple(_shell_touches(command)), command=command)
-    if name in ("apply_patch", "applypatch"):
+    if name in PATCHERS:
         patch = _command_text(arguments) or call_arguments
         return CallFacts(touches=tuple(_patch_touches(patch)), command=None)
     if (plan := read_plan_change(name, arguments)) is not None:
@@ -96,7 +92,7 @@ def read_plan_title(call: ToolCall) -> str:
 def read_file_read(call: ToolCall) -> FileRead | None:
     """Read which files a call shows; None where it does anything else, or may do."""
     arguments = _decode(call.arguments)
-    name = call.name.rsplit("__", 1)[-1].lower()
+    name = base_name(call.name)
     if name in SHELLS:
         return _shell_read(_command_text(arguments) or "")
     action = arguments.get("command")
@@ -104,7 +100,7 @@ def read_file_read(call: ToolCall) -> FileRead | None:
     paths = tuple(dict.fromkeys(touch.path for touch in _path_touches(name, arguments)))
     if not is_reader or not paths:
         return None
-    rest = {key: value for key, value in arguments.items() if key not in (*_PATH_KEYS, "command")}
+    rest = {key: value for key, value in arguments.items() if key not in (*PATH_KEYS, "command")}
     part = msgspec.json.encode(rest, order="sorted").decode() if rest else ""
     return FileRead(paths=paths, part=part)
 
@@ -112,7 +108,7 @@ def read_file_read(call: ToolCall) -> FileRead | None:
 def list_new_texts(call: ToolCall) -> Iterator[str]:
     """Give the texts of a call's arguments, without those that an edit takes away."""
     for key, value in _decode(call.arguments).items():
-        if key.lower().startswith("old") or key in _PATH_KEYS:
+        if key.lower().startswith("old") or key in PATH_KEYS:
             continue
         if isinstance(value, str):
             yield value
@@ -149,7 +145,7 @@ def _members(value: object) -> list[object]:
 
 
 def _command_text(arguments: dict[str, object]) -> str | None:
-    for key in _COMMAND_KEYS:
+    for key in COMMAND_KEYS:
         value = arguments.get(key)
         if isinstance(value, str):
             return value
@@ -166,7 +162,7 @@ def _path_touches(name: str, arguments: dict[str, object]) -> Iterator[Touch]:
     verb = action.lower() if isinstance(action, str) and len(action) < 20 else name
     is_writer, is_reader = _intent(verb)
     for key, value in arguments.items():
-        if key not in _PATH_KEYS:
+        if key not in PATH_KEYS:
             continue
         for path in _strings(value):
             # A search's path is mostly a folder; only a file counts as touched.
@@ -222,7 +218,7 @@ def _patch_touches(patch: str) -> Iterator[Touch]:
 def _shell_touches(command: str) -> Iterator[Touch]:
     if "*** " in command:
         yield from _patch_touches(command)
-    head = command[:_MAX_COMMAND_CHARS]
+    head = command[:MAX_COMMAND_CHARS]
     heredoc = head.find("<<")
     # What follows a here-document's first line is content, not a command.
     if heredoc >= 0 and (end := head.find("\n", heredoc)) >= 0:

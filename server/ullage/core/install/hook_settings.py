@@ -5,6 +5,7 @@ Both keep `{"hooks": {EVENT: [{"matcher"?, "hooks": [{"type", "command", "timeou
 changed beside it (a matcher, a timeout) stays.
 """
 
+import json
 import re
 import shlex
 from collections.abc import Iterator, Sequence, Set
@@ -19,6 +20,12 @@ from ullage.core.text.tree import ListNode, MappingNode, Node, ScalarNode, Scala
 _HOOKS_KEY = "hooks"
 OPTIONS = ("-P", "-m", "ullage")
 """Without `-P`, Python would look for modules in the project's folder first, where a hook runs."""
+HOOK_OPTIONS = ("-E", "-P", "-S", "-c")
+"""A hook looks at no variable of Python's, and for packages only where it goes the long way."""
+_START = "import sys; sys.path.append({folder}); from ullage.__main__ import main; main()"
+"""Not the path of a file: where there is none, Python ends with 2, which stops a user's prompt."""
+_STARTED = re.compile(r'"(?:[^"\\]|\\.)*"'.join(map(re.escape, _START.split("{folder}"))))
+_WINDOWS_OPTIONS = ("-E", *OPTIONS)
 _PROGRAMS = ("ullage", "ullage.exe")
 _PYTHON = re.compile(r"(?:python|pypy)w?[\d.]*(?:t|d|_d)?(?:\.exe)?")
 """By the names that `sys.executable` has: also `python3.13t`, which has no global lock."""
@@ -178,9 +185,19 @@ def _items(node: Node | None) -> tuple[Node, ...]:
     return node.items if isinstance(node, ListNode) else ()
 
 
-def write_hook_command(python: str, agent: str, *, is_windows: bool, takes_bash: bool) -> str:
-    """Write the command of a hook for the shell that an agent runs it with."""
-    return f"{write_program(python, is_windows=is_windows, takes_bash=takes_bash)} hook {agent}"
+def write_hook_command(
+    python: str, folder: str, agent: str, *, is_windows: bool, takes_bash: bool
+) -> str:
+    """Write the command of a hook for the shell that an agent runs it with.
+
+    On Windows no code can be quoted for all of its shells: there Python finds our package itself,
+    which is not in `folder` alone.
+    """
+    if not is_windows:
+        start = _START.format(folder=json.dumps(folder, ensure_ascii=False))
+        return shlex.join((python, *HOOK_OPTIONS, start, "hook", agent))
+    program = _write_path(python, takes_bash=takes_bash)
+    return " ".join((program, *_WINDOWS_OPTIONS, "hook", agent))
 
 
 def write_program(python: str, *, is_windows: bool, takes_bash: bool) -> str:
@@ -192,14 +209,16 @@ def write_program(python: str, *, is_windows: bool, takes_bash: bool) -> str:
     """
     if not is_windows:
         return shlex.join((python, *OPTIONS))
-    program = python.replace("\\", "/") if takes_bash else python
-    if not _PLAIN_PATH.match(program):
-        program = f'"{program}"'
-    return " ".join((program, *OPTIONS))
+    return " ".join((_write_path(python, takes_bash=takes_bash), *OPTIONS))
+
+
+def _write_path(path: str, *, takes_bash: bool) -> str:
+    path = path.replace("\\", "/") if takes_bash else path
+    return path if _PLAIN_PATH.match(path) else f'"{path}"'
 
 
 def is_ours(command: str, agent: str) -> bool:
-    """Whether a command is ours and nothing beside it: `ullage`, or a Python with `OPTIONS`."""
+    """Whether a command is ours and nothing beside it: `ullage`, or a Python that runs it."""
     return any(_runs_hook(words, agent) for words in _split_words(command))
 
 
@@ -207,11 +226,17 @@ def _runs_hook(words: Sequence[str], agent: str) -> bool:
     match words:
         case [program, "hook", named]:
             is_known = _base_name(program) in _PROGRAMS
-        case [program, *options, "hook", named] if tuple(options) == OPTIONS:
+        case [program, *options, "hook", named] if _runs_ullage(tuple(options)):
             is_known = _PYTHON.fullmatch(_base_name(program)) is not None
         case _:
             return False
     return is_known and named == agent
+
+
+def _runs_ullage(options: tuple[str, ...]) -> bool:
+    if options[:-1] == HOOK_OPTIONS:
+        return _STARTED.fullmatch(options[-1]) is not None
+    return options in (OPTIONS, _WINDOWS_OPTIONS)
 
 
 def _split_words(command: str) -> Iterator[list[str]]:

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from ullage.core.facts.tool_calls import SHELLS, list_new_texts, read_call
+from ullage.core.facts.kept_arguments import SHELLS
+from ullage.core.facts.tool_calls import list_new_texts, read_call
 from ullage.core.memory.origin import Origin, digest_line, is_memory_path, normalize_line
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import ToolCall, ToolResult, result_text

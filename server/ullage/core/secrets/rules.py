@@ -70,6 +70,7 @@ _SIGNS = tuple(
     for sign in ((rule.sign,) if rule.sign else rule.heads)
 )
 """Texts such that every secret of a rule, label included, holds one, and the rule's place."""
+SIGNS = tuple(dict.fromkeys(sign for sign, _ in _SIGNS))
 _SHORT_CHARS = 20_000
 """Up to this, to look for each sign takes less time than to compile an expression of all rules."""
 

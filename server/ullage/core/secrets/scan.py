@@ -16,10 +16,9 @@ from urllib.parse import quote, quote_plus
 
 import msgspec
 
+from ullage.core.secrets.quick_gate import MIN_KNOWN_CHARS
 from ullage.core.secrets.rules import find_by_rules, find_by_rules_at, may_match
 
-MIN_KNOWN_CHARS = 8
-"""A shorter value, such as `true`, would be masked all over a text (chosen)."""
 MAX_KNOWN = 2_000
 """More values than this are no user's; the longest are kept (chosen)."""
 PUBLIC_VALUES = frozenset(

@@ -1,7 +1,8 @@
 """Where events are laid that are to be added to a session's working state: one file for each.
 
 No lock is taken and nothing is read for it. Whoever writes the state next takes them in; that an
-event counts once makes it safe to take it twice.
+event counts once makes it safe to take it twice. Most tool calls are laid there by
+`quick_state.py`, as their hooks got them.
 """
 
 import os
@@ -10,12 +11,12 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.core.checkpoint.captured import Captured
+from ullage.core.checkpoint.captured import Captured, ToolEvent, capture_events
 from ullage.errors import StorageError
+from ullage.store.checkpoint.quick_state import SPOOL_VERSION
 from ullage.store.files.atomic import create_state_file
 from ullage.store.files.places import Places, session_folder
 
-VERSION = 1
 _NAME = re.compile(r"waiting-\w+\.json")
 
 
@@ -23,7 +24,13 @@ class SpooledFile(msgspec.Struct, frozen=True, kw_only=True):
     """The content of a file that waits to be taken in."""
 
     version: int
-    taken: Captured
+    taken: Captured = Captured()
+    tool: ToolEvent | None = None
+    """A call as `agent/quick_answer.py` lays it down, which found no secret in it."""
+
+    @property
+    def captured(self) -> Captured:
+        return self.taken if self.tool is None else capture_events((self.tool,), now_ms=0)
 
 
 def spool(session_key: str, captured: Captured, places: Places) -> int:
@@ -34,7 +41,7 @@ def spool(session_key: str, captured: Captured, places: Places) -> int:
     """
     folder = session_folder("state", session_key, places)
     path = folder / f"waiting-{os.urandom(8).hex()}.json"
-    create_state_file(path, msgspec.json.encode(SpooledFile(version=VERSION, taken=captured)))
+    create_state_file(path, msgspec.json.encode(SpooledFile(version=SPOOL_VERSION, taken=captured)))
     return len(spooled_files(folder))
 
 

@@ -19,6 +19,7 @@ import msgspec
 from ullage.core.checkpoint import working_state
 from ullage.core.checkpoint.captured import Captured
 from ullage.errors import StateBusy, StorageError
+from ullage.store.checkpoint.quick_state import SPOOL_VERSION
 from ullage.store.checkpoint.spool import SpooledFile, spool, spooled_files
 from ullage.store.files.atomic import remove_quietly
 from ullage.store.files.places import Places, session_folder
@@ -152,7 +153,7 @@ def _read(folders: _Folders) -> _OnDisk:
     folder = folders.state
     latest, latest_ns = _read_pointer(folders.checkpoints)
     # Before the parts: what is added meanwhile is there twice then, which makes no difference.
-    spooled = {path: read_state(path, SpooledFile, VERSION) for path in spooled_files(folder)}
+    spooled = {path: read_state(path, SpooledFile, SPOOL_VERSION) for path in spooled_files(folder)}
     files: dict[str, StateFile[PartFile[Part]]] = {}
     parts: dict[str, Part] = {}
     for name, kind in _PARTS.items():
@@ -174,7 +175,7 @@ def _read(folders: _Folders) -> _OnDisk:
         spooled=spooled,
         state=working_state.add_captured(
             msgspec.structs.replace(working_state.WorkingState(), **parts),
-            *(file.content.taken for file in spooled.values() if file.content is not None),
+            *(file.content.captured for file in spooled.values() if file.content is not None),
         ),
     )
 

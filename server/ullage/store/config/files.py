@@ -26,13 +26,7 @@ def config_paths(places: Places, workspace: Path | None) -> tuple[tuple[Place, P
 
     Of OpenClaw's own, one is read: the current one, or that of its former names.
     """
-    chosen = places.env.get("OPENCLAW_STATE_DIR")
-    folder = Path(chosen).expanduser() if chosen else places.home / ".openclaw"
-    openclaw = (
-        folder / "openclaw.json",
-        folder / "clawdbot.json",
-        places.home / ".clawdbot" / "clawdbot.json",
-    )
+    openclaw = _openclaw_files(places)
     own: list[tuple[Place, Path]] = [
         ("openclaw", next(filter(is_there, openclaw), openclaw[0])),
         ("user file", places.home / ".openclaw" / USER_FILE),
@@ -43,9 +37,24 @@ def config_paths(places: Places, workspace: Path | None) -> tuple[tuple[Place, P
 
 
 def config_stamps(places: Places, workspaces: Sequence[Path]) -> tuple[Stamp, ...]:
-    """Look at the files that count: one that was written to has another stamp."""
+    """Look at the files that may count: one that was written to has another stamp."""
+    return tuple(map(_stamp, list_config_files(places, workspaces)))
+
+
+def list_config_files(places: Places, workspaces: Sequence[Path]) -> tuple[Path, ...]:
+    """List the files that count, or would if they were there."""
     paths = (path for folder in workspaces or (None,) for _, path in config_paths(places, folder))
-    return tuple(_stamp(path) for path in dict.fromkeys(paths))
+    return tuple(dict.fromkeys((*_openclaw_files(places), *paths)))
+
+
+def _openclaw_files(places: Places) -> tuple[Path, ...]:
+    chosen = places.env.get("OPENCLAW_STATE_DIR")
+    folder = Path(chosen).expanduser() if chosen else places.home / ".openclaw"
+    return (
+        folder / "openclaw.json",
+        folder / "clawdbot.json",
+        places.home / ".clawdbot" / "clawdbot.json",
+    )
 
 
 def _stamp(path: Path) -> Stamp:

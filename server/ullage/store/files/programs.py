@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+import ullage
 from ullage.store.files.places import Places
 
 
@@ -23,6 +24,11 @@ def interpreter() -> str:
     """Name the interpreter that runs us; the link of a virtual environment is not followed."""
     # Not `resolve`: behind the link the packages of the environment are not found.
     return str(Path(sys.executable).absolute())
+
+
+def package_folder() -> str:
+    """Name the folder that our package is in, as `sys.path` does."""
+    return str(Path(ullage.__file__).parent.parent.absolute())
 
 
 def find_program(name: str, places: Places, *, folder: Path) -> Path | None:

@@ -1,0 +1,61 @@
+"""The programs that run our hooks, and what each does in its own way.
+
+No structs: whoever asks has no time to import them.
+"""
+
+TYPE_CHECKING = False  # `typing` takes as long as a hook of a tool call
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ullage.formats.agent_info import AgentInfo
+
+
+class HookAgent:
+    """A program that runs our hooks, and what it does in its own way."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        import_info: "Callable[[], AgentInfo] | None" = None,
+        takes_steering: bool = False,
+        dialect: "HookAgent | None" = None,
+    ) -> None:
+        self.name = name
+        self.import_info = import_info
+        """Imports the row of the agent whose transcript it names: the registry would import all.
+        None where we read none: then events are captured, and the first of them after a compaction
+        gives the working state back."""
+        self.takes_steering = takes_steering
+        """Whether its summarizer heeds what a hook prints before a compaction."""
+        self.dialect = dialect
+        """A program that runs the hooks that are registered for this one, known by its input."""
+
+
+def _import_claude_code() -> "AgentInfo":
+    from ullage.formats.agents.claude_code.agent import CLAUDE_CODE
+
+    return CLAUDE_CODE
+
+
+def _import_codex() -> "AgentInfo":
+    from ullage.formats.agents.codex.agent import CODEX
+
+    return CODEX
+
+
+HOOK_AGENTS = (
+    HookAgent(
+        "claude-code",
+        import_info=_import_claude_code,
+        takes_steering=True,
+        dialect=HookAgent("copilot"),
+    ),
+    HookAgent("codex", import_info=_import_codex),
+)
+"""Those that `ullage install` registers hooks for."""
+
+
+def hook_agent(name: str) -> HookAgent | None:
+    """Find the agent that a hook is registered for."""
+    return next((agent for agent in HOOK_AGENTS if agent.name == name), None)

@@ -1,0 +1,98 @@
+"""The short way of a hook: what most events need, with a few functions of the standard library.
+
+A tool call that worked and holds no secret is laid down as it is, and taken in by whoever writes
+the session's state next. For all else there is the long way, `hook_answer.py`.
+"""
+
+import os
+from time import time_ns
+
+from ullage.core.facts.kept_arguments import keep_arguments
+from ullage.core.secrets.quick_gate import is_clean
+from ullage.core.text.quick_json import is_list, is_object, parse_json, write_json
+from ullage.store.checkpoint import quick_state
+
+TYPE_CHECKING = False  # `typing` takes as long as the whole hook
+if TYPE_CHECKING:
+    from ullage.agent.hook_agents import HookAgent
+
+MAX_INPUT_BYTES = 512 * 1024
+"""What is longer takes so long to read that the long way adds little (chosen)."""
+_MIN_ID_CHARS = 9
+"""Shorter ids are numbers, for which all arguments count (`core/checkpoint/captured.py`)."""
+_DIALECT_KEYS = ("sessionId", "hookEventName", "timestamp")
+
+
+def answer_quickly(data: bytes, agent: "HookAgent") -> bytes | None:
+    """Do what an event asks for, and give what is printed; None where the long way must."""
+    try:
+        fields = parse_json(data.decode("utf-8")) if len(data) <= MAX_INPUT_BYTES else None
+        if not is_object(fields) or any(key in fields for key in _DIALECT_KEYS):
+            return None
+        match fields.get("hook_event_name"):
+            case "PostToolUse":
+                return _capture(fields, agent)
+            case _:
+                return None
+    except (OSError, ValueError, RecursionError):
+        # No snapshot, first of all.
+        return None
+
+
+def _capture(fields: dict[str, object], agent: "HookAgent") -> bytes | None:
+    """Lay a tool call down."""
+    if fields.get("agent_id"):
+        # A subagent's, which is no event of the session.
+        return b""
+    call, folder = _read_call(fields), _find_folder(fields)
+    snapshot = _read_snapshot(fields, agent, quick_state.TOOL_EVENT, folder)
+    if call is None or snapshot is None:
+        return None
+    env_texts = quick_state.read_env_texts(folder)
+    signs, state = snapshot.get("signs"), snapshot.get("state")
+    if env_texts is None or not is_list(signs) or not isinstance(state, str):
+        return None
+    text = "\0".join(_list_texts(list(call.values())))
+    if not is_clean(text, [*map(str, signs)], dict(os.environ), env_texts):
+        return None
+    tool = call | {"arguments": write_json(call["arguments"]), "at_ms": time_ns() // 1_000_000}
+    return b"" if quick_state.lay_down(state, tool) else None
+
+
+def _read_call(fields: dict[str, object]) -> dict[str, object] | None:
+    """Read a call that worked, with the arguments that tell what it did."""
+    call_id, name = fields.get("tool_use_id"), fields.get("tool_name")
+    arguments, response = fields.get("tool_input"), fields.get("tool_response")
+    if is_object(response) and (response.get("is_error") or response.get("isError")):
+        return None
+    if not isinstance(call_id, str) or not isinstance(name, str) or not is_object(arguments):
+        return None
+    kept = keep_arguments(name, arguments)
+    if kept is None or not name or len(call_id) < _MIN_ID_CHARS:
+        return None
+    return {"call_id": call_id, "name": name, "arguments": kept}
+
+
+def _read_snapshot(
+    fields: dict[str, object], agent: "HookAgent", event: str, folder: str
+) -> dict[str, object] | None:
+    session_id = fields.get("session_id")
+    name = quick_state.session_name(agent.name, session_id) if isinstance(session_id, str) else None
+    return None if name is None else quick_state.read_snapshot(name, event, folder)
+
+
+def _find_folder(fields: dict[str, object]) -> str:
+    """Give the project's folder, as `hook_answer.py` does where the event names one."""
+    return os.environ.get("CLAUDE_PROJECT_DIR") or str(fields.get("cwd") or "")
+
+
+def _list_texts(values: list[object]) -> list[str]:
+    texts: list[str] = []
+    for value in values:
+        if isinstance(value, str):
+            texts.append(value)
+        elif is_list(value):
+            texts += _list_texts(value)
+        elif is_object(value):
+            texts += [*value, *_list_texts(list(value.values()))]
+    return texts

@@ -1,0 +1,138 @@
+"""What a hook reads and writes of the state where it goes the short way, with `os` alone.
+
+The long way leaves a snapshot for each session and event (`store/state/hook_snapshot.py`): what it
+found of the configuration, and the files that this came from. The short way is gone as long as all
+of them are as they were; so whoever may write nothing leaves none, and nothing is written then.
+"""
+
+import os
+import sys
+from binascii import crc32
+from time import time_ns
+
+from ullage.core.text.quick_json import is_list, is_object, parse_json, write_json
+
+VERSION = 1
+SPOOL_VERSION = 2
+"""Of the files of `spool.py`; 1 had no tool calls as their hooks lay them down."""
+FOLDER = "hooks"
+"""Below `context` in the state folder."""
+TOOL_EVENT, PROMPT_EVENT = "tool", "prompt"
+MAX_WAITING = 64
+"""Events of hooks that wait to be taken into the state. The one that makes them so many goes the
+long way, which takes them in: a few milliseconds (chosen)."""
+_MAX_LAID_DOWN_BYTES = 8 * 1024
+"""Of one call: half a megabyte waits at most (chosen)."""
+_MAX_SNAPSHOT_BYTES = 64 * 1024
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+_MAX_ID_CHARS = 64
+_PASSING = ("_", "PWD", "OLDPWD", "SHLVL", "CLAUDE_ENV_FILE")
+"""Variables that differ from one event to the next, and decide nothing."""
+MAX_ENV_BYTES = 64 * 1024
+"""As in `store/config/env_files.py`."""
+
+
+def session_name(agent: str, session_id: str) -> str | None:
+    """Name the snapshots of a session; None where its id is not the usual one."""
+    if len(session_id) > _MAX_ID_CHARS or not _PLAIN.issuperset(session_id):
+        return None
+    return f"{agent}.{session_id}"
+
+
+def read_snapshot(name: str, event: str, folder: str) -> dict[str, object] | None:
+    """Read what the last hook of a session at an event found, if all that it read is as it was.
+
+    Args:
+        folder: the project that the agent works in.
+    """
+    root = _state_folder()
+    if root is None or not os.path.isabs(folder):
+        return None
+    path = os.path.join(root, "context", FOLDER, f"{name}.{event}.json")
+    snapshot = parse_json(read_beginning(path, _MAX_SNAPSHOT_BYTES))
+    if not is_object(snapshot) or snapshot.get("version") != VERSION:
+        return None
+    files = snapshot.get("files")
+    is_current = (
+        snapshot.get("folder") == folder
+        and snapshot.get("environment") == environment_sum()
+        and is_list(files)
+        and all(is_list(stamp) and stamp == stamp_of(stamp[0]) for stamp in files)
+    )
+    return snapshot if is_current else None
+
+
+def stamp_of(path: object) -> list[object]:
+    """Look at a file: one that was written to has another stamp; zeros where there is none."""
+    try:
+        info = os.stat(str(path))
+    except (OSError, ValueError):
+        return [path, 0, 0]
+    return [path, info.st_mtime_ns, info.st_size]
+
+
+def environment_sum() -> int:
+    """Sum the environment up: nobody finds a value by it, and another one has another sum."""
+    pairs = sorted(pair for pair in os.environ.items() if pair[0] not in _PASSING)
+    return crc32(repr(pairs).encode("utf-8", "surrogateescape"))
+
+
+def read_env_texts(folder: str) -> list[str] | None:
+    """Read the `.env` files of a folder; None where not all of them can be read."""
+    names = [name for name in os.listdir(folder) if name == ".env" or name.startswith(".env.")]
+    paths = [os.path.join(folder, name) for name in names]
+    if not all(map(os.path.isfile, paths)):
+        return None
+    return [read_beginning(path, MAX_ENV_BYTES) for path in paths]
+
+
+def read_beginning(path: str, n_bytes: int) -> str:
+    """Read the beginning of a text."""
+    fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        return os.read(fd, n_bytes).decode("utf-8-sig", "replace")
+    finally:
+        os.close(fd)
+
+
+def lay_down(folder: str, call: dict[str, object]) -> bool:
+    """Lay a tool call down beside a session's state, whole or not at all.
+
+    Nothing is laid down, and False given, where it is too long or too many wait.
+    """
+    data = write_json({"version": SPOOL_VERSION, "tool": call}).encode("utf-8")
+    if len(data) > _MAX_LAID_DOWN_BYTES:
+        return False
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    waiting = [name for name in os.listdir(folder) if name.startswith("waiting-")]
+    if len(waiting) + 1 >= MAX_WAITING:
+        return False
+    name = f"waiting-{time_ns():x}_{os.getpid()}.json"
+    path, temporary = os.path.join(folder, name), os.path.join(folder, f".{name}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    fd = os.open(temporary, flags, 0o600)
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(fd, view) :]
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+    os.rename(temporary, path)
+    return True
+
+
+def _state_folder() -> str | None:
+    """Give the state folder; a wrong guess finds no snapshot there."""
+    chosen = os.environ.get("ULLAGE_STATE_DIR")
+    if chosen:
+        return chosen if os.path.isabs(chosen) else None
+    match sys.platform:
+        case "win32":
+            base = os.environ.get("LOCALAPPDATA")
+        case "darwin":
+            base = os.path.expanduser("~/Library/Application Support")
+        case _:
+            chosen = os.environ.get("XDG_STATE_HOME", "").strip()
+            base = chosen or os.path.expanduser("~/.local/state")
+    return os.path.join(base, "ullage") if base else None
