@@ -20,14 +20,15 @@ diagnostics:
   off: [instructions-dead-path]
 ```
 
-Findings on instruction files, skills, memory, checkpoints and configuration follow what you type,
-where the editor sends it, else what you save. Those on a transcript follow the file. Nothing is
-reported on a file above 2 MB but its use of the context.
+Findings on instruction files, skills, MCP servers, memory, checkpoints and configuration follow what
+you type, where the editor sends it, else what you save. Those on a transcript follow the file. Nothing
+is reported on a file above 2 MB but its use of the context.
 """
 SUBJECTS: dict[Subject, str] = {
     "transcripts": "Transcripts",
     "instructions": "Instruction files",
     "skills": "Skills",
+    "tools": "MCP servers",
     "memory": "Memory",
     "checkpoints": "Checkpoints",
     "config": "Configuration",

@@ -28,6 +28,9 @@ SMALL: Final = (
     *(WORKSPACE / name for name in INSTRUCTION_NAMES),
     *(WORKSPACE / "sub" / name for name in ANYWHERE_NAMES),
     WORKSPACE / ".claude/skills/deploy/SKILL.md",
+    WORKSPACE / ".mcp.json",
+    WORKSPACE / ".codex" / "config.toml",
+    HOME / ".codex" / "config.toml",
     WORKSPACE / "MEMORY.md",
     WORKSPACE / "DREAMS.md",
     WORKSPACE / "memory" / "2026-02-03.md",
@@ -54,7 +57,16 @@ def expression(pattern: str) -> str:
 
 def test_the_samples_are_of_every_kind() -> None:
     kinds = {document_kind(path, PLACES, (WORKSPACE,)) for path in SMALL[:-2]}
-    assert kinds == {"instructions", "skill", "memory", "inbox", "checkpoint", "config", "preview"}
+    assert kinds == {
+        "instructions",
+        "skill",
+        "tools",
+        "memory",
+        "inbox",
+        "checkpoint",
+        "config",
+        "preview",
+    }
 
 
 @pytest.mark.parametrize("path", [*TRANSCRIPTS, *SMALL], ids=lambda path: Path(path).name)

@@ -16,6 +16,7 @@ from ullage.app.documents.checkpoint_check import check_checkpoint_file, check_c
 from ullage.app.documents.instructions import check_instructions, check_memory
 from ullage.app.documents.kind import DocumentKind
 from ullage.app.documents.proposal import check_proposal
+from ullage.app.documents.tool_servers import check_tool_servers
 from ullage.lsp import protocol
 from ullage.lsp.auto.checkpoint import capture_events, write_when_due
 from ullage.lsp.auto.consider import consider_session
@@ -137,6 +138,7 @@ REACTIONS = Reactions(
 CHECKS: dict[DocumentKind, Check] = {
     "instructions": check_instructions,
     "skill": check_skill,
+    "tools": check_tool_servers,
     "memory": check_memory,
     "config": check_config_file,
     "checkpoint": check_checkpoint_file,

@@ -9,6 +9,9 @@ const TRANSCRIPT = "**/{*.jsonl,chats/session-*.json}";
 const INSTRUCTIONS =
   "**/{AGENTS.md,AGENTS.override.md,CLAUDE.md,CLAUDE.local.md,GEMINI.md,SOUL.md,IDENTITY.md,USER.md,TOOLS.md,BOOTSTRAP.md,HEARTBEAT.md}";
 const SKILL = "**/SKILL.md";
+
+/** Where servers of tools are configured. */
+const TOOLS = "**/{.mcp.json,.codex/config.toml}";
 const MEMORY = "**/{MEMORY.md,DREAMS.md,memory/**/*.md}";
 const CHECKPOINT = "**/checkpoints/**/cp_*.yaml";
 const CONFIGURATION = "**/{.ullage.yaml,.openclaw/config.yaml,openclaw.json,clawdbot.json}";
@@ -23,7 +26,7 @@ export interface DocumentFilter {
 }
 
 export const DOCUMENTS: readonly DocumentFilter[] = [
-  ...[TRANSCRIPT, INSTRUCTIONS, SKILL, MEMORY, CHECKPOINT, CONFIGURATION, PREVIEW].map((pattern): DocumentFilter => ({ scheme: "file", pattern })),
+  ...[TRANSCRIPT, INSTRUCTIONS, SKILL, TOOLS, MEMORY, CHECKPOINT, CONFIGURATION, PREVIEW].map((pattern): DocumentFilter => ({ scheme: "file", pattern })),
   SHOWN,
 ];
 

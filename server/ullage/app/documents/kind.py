@@ -6,13 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
+from ullage.formats.agents.codex.agent import LOADER as CODEX
 from ullage.formats.registry import AGENTS
 from ullage.store.config.files import config_paths
 from ullage.store.files.places import Places
 from ullage.store.memory.places import DREAMS
 
 DocumentKind: TypeAlias = Literal[
-    "transcript", "instructions", "skill", "memory", "inbox", "checkpoint", "config", "preview"
+    "transcript",
+    "instructions",
+    "skill",
+    "tools",
+    "memory",
+    "inbox",
+    "checkpoint",
+    "config",
+    "preview",
 ]
 
 ANYWHERE_NAMES: Final = (
@@ -81,7 +90,8 @@ def document_kind(path: Path, places: Places, workspaces: Sequence[Path]) -> Doc
             return "instructions"
         if name == MEMORY_NAME or memory is not None:
             return "memory"
-    return "config" if _is_config(path, places, workspaces) else None
+    is_tools = _is_tools(path, workspaces)
+    return "tools" if is_tools else "config" if _is_config(path, places, workspaces) else None
 
 
 def _find_memory_folder(path: Path, workspaces: Sequence[Path]) -> Path | None:
@@ -107,6 +117,12 @@ def is_at_top(folder: Path, workspaces: Sequence[Path]) -> bool:
 
 def _is_gemini_document(path: Path) -> bool:
     return path.parent.name == "chats" and _GEMINI_DOCUMENT.fullmatch(path.name) is not None
+
+
+def _is_tools(path: Path, workspaces: Sequence[Path]) -> bool:
+    """Whether a file names servers of tools: Claude Code's of a workspace, or one of Codex."""
+    is_codexs = path.name == "config.toml" and path.parent.name == CODEX.folder
+    return is_codexs or (path.name == ".mcp.json" and path.parent in workspaces)
 
 
 def _is_config(path: Path, places: Places, workspaces: Sequence[Path]) -> bool:

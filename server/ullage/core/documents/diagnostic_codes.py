@@ -12,7 +12,7 @@ from ullage.core.transcript.doctor import MEANINGS, Severity
 
 Level: TypeAlias = Literal["error", "warning", "information", "hint"]
 Subject: TypeAlias = Literal[
-    "transcripts", "instructions", "skills", "memory", "checkpoints", "config", "previews"
+    "transcripts", "instructions", "skills", "tools", "memory", "checkpoints", "config", "previews"
 ]
 
 
@@ -69,6 +69,14 @@ _OWN: tuple[DiagnosticCode, ...] = (
         " sessions of the workspace, which has ten or more that are newer than the skill",
         "Keep it from the model, where you call it by its name alone, or remove it; the quick fix"
         " keeps one of Claude Code",
+    ),
+    _code(
+        "tools-large", "tools", "information",
+        "The tools of an MCP server that `.mcp.json` or Codex's `config.toml` names took 1,000"
+        " tokens or more of the window in the last session of the workspace: their descriptions,"
+        " where the transcript holds them, and their results",
+        "Turn the server off where the work does not need it; the quick fix does: in the user's own"
+        " settings of Claude Code, by `enabled = false` in Codex",
     ),
     _code(
         "memory-cut", "memory", "warning",

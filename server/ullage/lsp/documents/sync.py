@@ -32,6 +32,7 @@ TYPED_PATTERNS = (
     f"**/{MEMORY_FOLDER}/**/*.md",
     "**/{.ullage.yaml,openclaw.json,clawdbot.json}",
     "**/.openclaw/config.yaml",
+    "**/{.mcp.json,.codex/config.toml}",
     "**/cp_*.yaml",
     f"**/{PREVIEW_FOLDER}/**/{PREVIEW_NAME}",
 )
