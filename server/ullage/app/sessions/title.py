@@ -144,18 +144,23 @@ def _find_title(backward: Iterable[Line], fields: tuple[TitleField, ...]) -> str
     """Find the strongest title among lines, given the last one first; empty where it was taken
     back, None where there is none."""
     lines = tuple(backward) if any(field.leaf_key for field in fields) else backward
-    marks = [f'"{field.keys[-1]}"'.encode() for field in fields]
+    marks = {field: _marks_of(field) for field in fields}
     titles: dict[TitleField, str] = {}
     for line in lines if fields else ():
-        if not any(mark in line.raw for mark in marks):
-            continue
         for field in fields:
-            text = None if field in titles else _read_title(line, field)
+            if field in titles or not all(mark in line.raw for mark in marks[field]):
+                continue
+            text = _read_title(line, field)
             if text is not None and _has_leaf(line, field, lines):
                 titles[field] = text
         if fields[0] in titles:
             break
     return next((titles[field] for field in fields if titles.get(field)), "" if titles else None)
+
+
+def _marks_of(field: TitleField) -> tuple[bytes, ...]:
+    """Give what stands in each line that has a title: most lines have one of the two."""
+    return tuple(f'"{word}"'.encode() for word in (field.kind, field.keys[-1]) if word)
 
 
 def _read_title(line: Line, field: TitleField) -> str | None:
