@@ -156,7 +156,8 @@ async def _answer(work: Callable[[], T]) -> T:
 
 def _load(session: str | None, places: Places) -> tuple[Loaded, Config]:
     config = load_config(places, workspace=places.cwd)
-    chosen = find_session(session or places.env.get(SESSION_VARIABLE), places)
+    reading = places.for_reading(is_read_only=config.policy.is_read_only)
+    chosen = find_session(session or places.env.get(SESSION_VARIABLE), reading)
     return load(chosen, config, places), config
 
 
@@ -172,7 +173,8 @@ def _write(session: str | None, places: Places) -> str:
 
 def _read_checkpoint(session: str | None, places: Places) -> str:
     config = load_config(places, workspace=places.cwd)
-    key = find_saved_session(session or places.env.get(SESSION_VARIABLE), places).state_key
+    reading = places.for_reading(is_read_only=config.policy.is_read_only)
+    key = find_saved_session(session or places.env.get(SESSION_VARIABLE), reading).state_key
     checkpoint = resume(key, config.checkpoint, places)
     if checkpoint is None:
         return "There is no checkpoint of this session yet: checkpoint_write makes one."

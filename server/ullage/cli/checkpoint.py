@@ -65,7 +65,7 @@ def show(checkpoint_id: str | None, session: str | None, as_text: bool, as_json:
     from ullage.app.sessions.find import find_saved_session
 
     places = current_places()
-    opened = find_saved_session(session, places)
+    opened = find_saved_session(session, places.for_reading(is_read_only=True))
     entry = find_checkpoint(opened, checkpoint_id, places)
     tell_problem(entry.problem)
     if as_text:
@@ -132,7 +132,8 @@ def restore(
 
     places = current_places()
     config = options.current_config(window, places)
-    opened = find_session(session, places)
+    reading = places.for_reading(is_read_only=config.policy.is_read_only)
+    opened = find_session(session, reading)
     entry = find_checkpoint(opened, checkpoint_id, places)
     tell_problem(entry.problem)
     if into == "text":
@@ -146,7 +147,7 @@ def restore(
         from ullage.app.change.checkpoint_report import report_restore_plan, restore_plan_text
         from ullage.app.change.restore import plan_restore
 
-        loaded = load(find_session(session, places), config, places)
+        loaded = load(find_session(session, reading), config, places)
         plan = plan_restore(loaded, entry.checkpoint, into, config)
         if dry_run or not as_json:
             answer(restore_plan_text(plan), report_restore_plan(plan, entry.problem), as_json)

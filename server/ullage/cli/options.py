@@ -92,7 +92,8 @@ def open_session(session: str | None) -> "tuple[Session, Places]":
     from ullage.app.sessions.find import find_session
 
     places = current_places()
-    return find_session(session, places), places
+    # What is configured is not known here, so that nothing is kept of the look.
+    return find_session(session, places.for_reading(is_read_only=True)), places
 
 
 def load_session(session: str | None, window: int | None) -> "tuple[Loaded, Config, Places]":
@@ -102,7 +103,8 @@ def load_session(session: str | None, window: int | None) -> "tuple[Loaded, Conf
 
     places = current_places()
     config = current_config(window, places)
-    return load(find_session(session, places), config, places), config, places
+    found = find_session(session, places.for_reading(is_read_only=config.policy.is_read_only))
+    return load(found, config, places), config, places
 
 
 def configured_model(config: Config, places: Places) -> "ModelUse":

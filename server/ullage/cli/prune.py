@@ -63,7 +63,8 @@ def prune(
     )
 
     def run() -> None:
-        loaded = load(find_session(session, places), config, places)
+        found = find_session(session, places.for_reading(is_read_only=config.policy.is_read_only))
+        loaded = load(found, config, places)
         pruning = use_case.plan_pruning(loaded, request)
         if isinstance(pruning, use_case.NothingToPrune):
             answer(use_case.unpruned_text(pruning), use_case.report_unpruned(pruning), as_json)

@@ -25,7 +25,7 @@ def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
 
     places = current_places()
     config = current_config(window, places)
-    opened = find_session(session, places)
+    opened = find_session(session, places.for_reading(is_read_only=config.policy.is_read_only))
     plan = use_case.plan_undo(opened, config, places)
     planned = use_case.report_undo_plan(plan)
     if dry_run:

@@ -7,10 +7,11 @@ import msgspec
 import pytest
 
 from claude_files import ClaudeFile, text
+from codex_files import CodexFile
 from gemini_files import GeminiFile
 from pi_files import PiFile
 from running import Place, idle
-from ullage.app.sessions.find import find_session, list_sessions, look
+from ullage.app.sessions.find import find_session, list_sessions, list_subagents, look
 from ullage.errors import SessionNotFound
 from ullage.formats.agents.claude_code.places import folder_name
 
@@ -97,6 +98,67 @@ def test_stubs_of_gemini_are_no_sessions_and_one_id_is_one_session(place: Place)
     assert other.exists()
     assert find_session("0000beef", place.places()).path == path
     assert find_session(session_id, place.places()).path == path
+
+
+def write_codex(place: Place, day: str, data: bytes, age_s: float = 3600) -> Path:
+    name = f"rollout-2026-11-{day}T10-00-00-01a1fbde-0000-7000-8000-0000000000{day}.jsonl"
+    return place.write(str(place.home / ".codex/sessions/2026/11" / day / name), data, age_s=age_s)
+
+
+def codex_of(cwd: Path, day: str, **meta: object) -> CodexFile:
+    codex = CodexFile(id=f"01a1fbde-0000-7000-8000-0000000000{day}", cwd=str(cwd), **meta)
+    codex.user("Fix the flaky test")
+    codex.assistant("Done.", n_total=900)
+    return codex
+
+
+def settle(place: Place) -> None:
+    """Let the folders of Codex be old, so that they are not listed again without need."""
+    for folder in (place.home / ".codex").rglob("*/"):
+        idle(folder)
+
+
+def test_an_old_session_of_codex_that_goes_on_comes_first(place: Place) -> None:
+    old = write_codex(place, "01", codex_of(place.cwd, "01").data, age_s=7200)
+    new = write_codex(place, "02", codex_of(place.cwd, "02").data)
+    write_codex(place, "03", codex_of(place.home, "03").data)
+    settle(place)
+    assert paths(place) == [new, old]
+    go_on(old)
+    assert paths(place) == [old, new]
+
+
+def test_a_session_counts_once_its_first_line_is_whole(place: Place) -> None:
+    data = codex_of(place.cwd, "01").data
+    path = write_codex(place, "01", data[:40])
+    settle(place)
+    assert paths(place) == []
+    path.write_bytes(data)
+    assert paths(place) == [path]
+
+
+def test_a_subagent_is_found_below_its_session_alone(place: Place) -> None:
+    main = codex_of(place.cwd, "01")
+    parent_id = "01a1fbde-0000-7000-8000-000000000001"
+    source = {"subagent": {"thread_spawn": {"parent_thread_id": parent_id}}}
+    path = write_codex(place, "01", main.data)
+    child = write_codex(place, "02", codex_of(place.cwd, "02", source=source).data)
+    child = child.rename(path.with_name(child.name))
+    settle(place)
+    for _ in range(2):
+        (session,) = list_sessions(place.cwd, place.places())
+        assert session.path == path
+        assert [each.path for each in list_subagents(session, place.places())] == [child]
+
+
+def test_a_look_of_a_command_writes_nothing_where_nothing_may_be_written(place: Place) -> None:
+    write_claude(place)
+    settings = place.home / ".openclaw" / "config.yaml"
+    settings.parent.mkdir()
+    settings.write_bytes(b"sandbox:\n  readOnly: true\n")
+    for words in (("sessions",), ("context", "status"), ("checkpoint", "list"), ("doctor",)):
+        assert place.run(*words).returncode == 0, words
+    assert not place.state.exists()
 
 
 def test_a_live_session_comes_before_one_that_was_written_to_later(place: Place) -> None:

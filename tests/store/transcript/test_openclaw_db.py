@@ -39,6 +39,9 @@ def test_a_subagent_names_the_session_that_spawned_it(tmp_path: Path) -> None:
         "one": None,
         "two": "one",
     }
+    assert [one.session_id for one in list_sessions(path, parent_id="one")] == ["two"]
+    assert list_sessions(path, directories={"/elsewhere"}) == ()
+    assert len(list_sessions(path, directories={"/work/shop"})) == 2
 
 
 def test_lines_are_the_same_in_both_directions_and_from_every_start(tmp_path: Path) -> None:

@@ -21,6 +21,21 @@ def test_the_sample_lists_its_session() -> None:
     assert session.parent_id is None
 
 
+def test_the_sessions_of_some_folders_or_of_one_session_are_listed_alone(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    for session_id, parent_id in (("ses_1", None), ("ses_2", "ses_1"), ("ses_3", None)):
+        session = OpencodeSession(path, session_id, parent_id)
+    session.execute("UPDATE session SET directory = '/work/bar' WHERE id = 'ses_3'")
+
+    def ids(**wanted: object) -> list[str]:
+        return [one.session_id for one in list_sessions(path, **wanted)]
+
+    assert ids() == ["ses_3", "ses_2", "ses_1"]
+    assert ids(directories={"/work/shop", "/no\udcffwhere"}) == ["ses_2", "ses_1"]
+    assert ids(directories={"/work/bar"}) == ["ses_3"]
+    assert ids(parent_id="ses_1") == ["ses_2"]
+
+
 def test_reading_leaves_no_trace(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
     path.write_bytes(OPENCODE_SAMPLE.read_bytes())

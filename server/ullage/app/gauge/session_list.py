@@ -52,6 +52,7 @@ class SessionsReport(msgspec.Struct, frozen=True, kw_only=True):
 
 def report_sessions(config: Config, places: Places, limit: int) -> SessionsReport:
     """Measure the newest sessions of the current folder and their subagents."""
+    places = places.for_reading(is_read_only=config.policy.is_read_only)
     running = find.find_running_ids(places)
 
     def report(seen: find.SeenSession) -> SessionReport:

@@ -6,13 +6,13 @@ command line, the lists and the gauge.
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
 import msgspec
 
 from ullage.app.sessions.open import open_session, recognize_session
+from ullage.app.sessions.owner import ANY_FOLDER, of_folder, of_session, owner_of, read_owner
 from ullage.app.sessions.session import Session
 from ullage.app.sessions.title import overview_of
 from ullage.core.gauge.gauge import Band, Gauge
@@ -26,20 +26,13 @@ from ullage.store.change.session_lock import QUIET_S
 from ullage.store.files.places import Places
 from ullage.store.files.processes import running_sessions
 from ullage.store.transcript.database import find_databases
-from ullage.store.transcript.folders import (
-    TranscriptFile,
-    is_of_workspace,
-    newest_first,
-    transcripts_below,
-    transcripts_in,
-)
+from ullage.store.transcript.folders import TranscriptFile, is_of_workspace, transcripts_below
+from ullage.store.transcript.look import TranscriptFolder, find_transcripts
 from ullage.store.transcript.open import DatabaseRow, database_rows
 from ullage.store.transcript.reader import FileLines, NoLines
 
 MIN_ID_CHARS = 4
 """A shorter part of an id names too many sessions (chosen)."""
-KNOWN_HEADERS = 8192
-"""Headers that are remembered: they are looked at again and again, and never change (chosen)."""
 MAX_SESSIONS = 20
 """Of a folder, the newest: older ones are rarely watched (chosen)."""
 MAX_LIVE = 10
@@ -61,13 +54,6 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
                 return open_session(self.place.path)
             case DatabaseRow():
                 return recognize_session(self.place.open())
-
-    def header(self) -> Header:
-        match self.place:
-            case TranscriptFile():
-                return _header_of(self.place.path, self.place.inode)
-            case DatabaseRow():
-                return self.open().header
 
 
 class SeenSession(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,7 +137,8 @@ def find_saved_session(text: str | None, places: Places) -> Session:
 
 def no_session_text(cwd: Path, places: Places) -> str:
     """Say that a folder has no session, and which folder above it has some."""
-    above = (parent for parent in cwd.parents if next(list_sessions(parent, places), None))
+    reading = places.for_reading(is_read_only=True)
+    above = (parent for parent in cwd.parents if next(list_sessions(parent, reading), None))
     folder = next(above, None)
     where = "where the agent ran" if folder is None else f"in {folder}, which has some"
     return f"no session of an agent in {cwd}: run Ullage {where}"
@@ -165,20 +152,20 @@ def list_sessions(cwd: Path, places: Places) -> Iterator[Session]:
     written to since; a stub without a message is none; of files with one id the last counts.
     """
     spellings = _spellings(cwd)
-    files = (
-        transcript
+    owners = {ANY_FOLDER, *map(of_folder, spellings)}
+    folders = (
+        TranscriptFolder(path=folder, is_nested=info.has_nested_folders)
         for info in AGENTS
         for folder in _folders_of(info, cwd, places)
-        for transcript in (transcripts_below if info.has_nested_folders else transcripts_in)(folder)
     )
-    rows = (row for row in database_rows(_databases(places)) if row.session.directory in spellings)
+    files = find_transcripts(folders, owners, read_owner, places)
+    rows = database_rows(_databases(places), directories=spellings)
     listed: set[str] = set()
     for candidate in _sort_newest_first(files, rows):
         try:
-            header = candidate.header()
-            if header.parent_session_id is not None or header.cwd not in {None, *spellings}:
-                continue
             session = candidate.open()
+            if owner_of(session.header) not in owners:
+                continue
             if session.state_key not in listed and _is_gone_on_with(session, places):
                 listed.add(session.state_key)
                 yield session
@@ -212,16 +199,23 @@ def list_database_folders(places: Places) -> set[Path]:
 
 def list_subagents(session: Session, places: Places) -> Iterator[Session]:
     """Go through the sessions that work for this one, the one written to last first."""
-    folders = session.agent.subagent_folders(session.path)
-    files = chain.from_iterable(transcripts_below(folder) for folder in folders)
     wanted = session.header.session_id
-    rows = (row for row in database_rows(_databases(places)) if row.session.parent_id == wanted)
+    owners = {of_session(wanted)}
+    folders = session.agent.subagent_folders(session.path)
+    files = find_transcripts(
+        (TranscriptFolder(path=folder, is_nested=True) for folder in folders),
+        owners,
+        read_owner,
+        places,
+    )
+    rows = database_rows(_databases(places), parent_id=wanted)
     for candidate in _sort_newest_first(files, rows):
         try:
-            if candidate.header().parent_session_id == wanted:
-                yield candidate.open()
+            subagent = candidate.open()
         except InputError:
             continue
+        if owner_of(subagent.header) in owners:
+            yield subagent
 
 
 def _databases(places: Places) -> Iterator[Path]:
@@ -250,10 +244,10 @@ def _session_by_id(text: str, places: Places) -> Session:
     matches: dict[str, Session] = {}
     for candidate in _sort_newest_first(files, rows):
         try:
-            session_id = candidate.header().session_id.lower()
+            session = candidate.open()
+            session_id = session.header.session_id.lower()
             if not is_named(session_id):
                 continue
-            session = candidate.open()
             if session_id not in matches or not overview_of(matches[session_id]).has_messages:
                 matches[session_id] = session
         except InputError:
@@ -277,18 +271,11 @@ def _session_by_id(text: str, places: Places) -> Session:
 def _sort_newest_first(
     files: Iterable[TranscriptFile], rows: Iterable[DatabaseRow]
 ) -> list[Candidate]:
-    candidates = [Candidate(place=file, written_ns=file.mtime_ns) for file in newest_first(files)]
+    candidates = [Candidate(place=file, written_ns=file.mtime_ns) for file in files]
     candidates += [
         Candidate(place=row, written_ns=(row.session.updated_ms or 0) * 1_000_000) for row in rows
     ]
     return sorted(candidates, key=lambda candidate: candidate.written_ns, reverse=True)
-
-
-@lru_cache(maxsize=KNOWN_HEADERS)
-def _header_of(path: Path, inode: int) -> Header:
-    """Read a header once for each file; a file that was replaced has another inode."""
-    del inode
-    return open_session(path).header
 
 
 def _folders_of(info: AgentInfo, cwd: Path, places: Places) -> set[Path]:

@@ -225,7 +225,7 @@ def checkup_text(report: DoctorReport) -> str:
 
 def _find(text: str | None, places: Places) -> ExaminedFile:
     try:
-        session: Session = find_session(text, places)
+        session: Session = find_session(text, places.for_reading(is_read_only=True))
     except NotATranscript:
         if text is None:
             raise

@@ -1,7 +1,7 @@
 """Folders of agents' transcripts, listed; what cannot be read is passed over."""
 
 import os
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterator, Set
 from pathlib import Path
 
 import msgspec
@@ -12,7 +12,6 @@ ENDINGS = (".jsonl", ".jsonl.zst", ".json")
 
 class TranscriptFile(msgspec.Struct, frozen=True, kw_only=True):
     path: Path
-    inode: int
     mtime_ns: int
 
 
@@ -28,25 +27,32 @@ def is_of_workspace(folder: Path, spellings: Set[str]) -> bool:
     return noted in spellings
 
 
-def newest_first(files: Iterable[TranscriptFile]) -> list[TranscriptFile]:
-    return sorted(files, key=lambda file: file.mtime_ns, reverse=True)
+def list_names(folder: str) -> tuple[list[str], list[str]]:
+    """List the transcripts of a folder and the folders in it; a plain file stands for its packed
+    copy.
+
+    Raises:
+        OSError: it cannot be listed.
+    """
+    with os.scandir(folder) as listing:
+        entries = list(listing)
+    names = {entry.name for entry in entries if entry.name.endswith(ENDINGS)}
+    names -= {f"{name}.zst" for name in names}
+    return sorted(names), [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
 
 
 def transcripts_in(folder: Path) -> Iterator[TranscriptFile]:
-    """List the transcripts of a folder; a plain file stands for its packed copy."""
+    """List the transcripts of a folder."""
     try:
-        with os.scandir(folder) as listing:
-            entries = {entry.name: entry for entry in listing if entry.name.endswith(ENDINGS)}
+        names, _ = list_names(str(folder))
     except OSError:
         return
-    for name, entry in entries.items():
-        if name.removesuffix(".zst") in entries and name.endswith(".zst"):
-            continue
+    for name in names:
+        path = folder / name
         try:
-            info = entry.stat()
+            yield TranscriptFile(path=path, mtime_ns=path.stat().st_mtime_ns)
         except OSError:
             continue
-        yield TranscriptFile(path=Path(entry.path), inode=info.st_ino, mtime_ns=info.st_mtime_ns)
 
 
 def transcripts_below(root: Path) -> Iterator[TranscriptFile]:

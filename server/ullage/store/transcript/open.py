@@ -1,6 +1,6 @@
 """Open what may be a session of any agent: a file, a packed file, a database row."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import suppress
 from pathlib import Path
 
@@ -56,7 +56,8 @@ class PackedLines:
 class DatabaseReader(msgspec.Struct, frozen=True, kw_only=True):
     """How one agent's kind of database is read."""
 
-    list_sessions: Callable[[Path], tuple[StoredSession, ...]]
+    list_sessions: Callable[[Path, Set[str] | None, str | None], tuple[StoredSession, ...]]
+    """Lists all, those of some folders, or those that work for a session."""
     open_lines: Callable[[Path, str, int | None], Source]
 
 
@@ -95,11 +96,14 @@ def open_lines(path: Path, session_id: str | None = None) -> Source:
     return next(named, rows[0]).open()
 
 
-def database_rows(paths: Iterable[Path]) -> Iterator[DatabaseRow]:
-    """Go through the sessions of databases; one that cannot be read hides no other."""
+def database_rows(
+    paths: Iterable[Path], directories: Set[str] | None = None, parent_id: str | None = None
+) -> Iterator[DatabaseRow]:
+    """Go through the sessions of databases: all, those of some folders, or those that work for one
+    of them. A database that cannot be read hides no other."""
     for path in paths:
         with suppress(Unreadable):
-            yield from _rows_of(path)
+            yield from _rows_of(path, directories, parent_id)
 
 
 def _is_database(path: Path) -> bool:
@@ -113,7 +117,9 @@ def _is_database(path: Path) -> bool:
         return False
 
 
-def _rows_of(path: Path) -> tuple[DatabaseRow, ...]:
+def _rows_of(
+    path: Path, directories: Set[str] | None = None, parent_id: str | None = None
+) -> tuple[DatabaseRow, ...]:
     """List the sessions of a database, the one written to last first.
 
     Raises:
@@ -122,7 +128,7 @@ def _rows_of(path: Path) -> tuple[DatabaseRow, ...]:
     reasons: list[str] = []
     for reader in READERS:
         try:
-            sessions = reader.list_sessions(path)
+            sessions = reader.list_sessions(path, directories, parent_id)
         except Unreadable as error:
             reasons.append(str(error))
         else:

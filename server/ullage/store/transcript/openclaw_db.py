@@ -4,7 +4,7 @@ OpenClaw 2026.8 and later (docs/design/agents.md, "OpenClaw"). Events are number
 are zstd frames. An offset here is an event's number, and the size is the last number plus one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import TypeAlias, TypeVar, cast
 
@@ -48,8 +48,11 @@ class _Start(msgspec.Struct):
     cwd: str | None = None
 
 
-def list_sessions(path: Path) -> tuple[StoredSession, ...]:
-    """List the current session of every key, the one written to last first.
+def list_sessions(
+    path: Path, directories: Set[str] | None = None, parent_id: str | None = None
+) -> tuple[StoredSession, ...]:
+    """List the current session of every key, the one written to last first: all, those of some
+    folders, or those that work for one of them.
 
     Raises:
         Unreadable: the database cannot be read.
@@ -60,18 +63,22 @@ def list_sessions(path: Path) -> tuple[StoredSession, ...]:
         sessions: list[StoredSession] = []
         for key, column, entry_json in nodes:
             session_id = text_of(column)
-            if session_id is None:
+            node = _decode(entry_json, _Node) or _Node()
+            parent = ids_by_key.get(node.spawned_by) if node.spawned_by else None
+            if session_id is None or parent_id not in {None, parent}:
                 continue
             first = cast(_Row | None, connection.execute(_FIRST, (session_id,)).fetchone())
-            node = _decode(entry_json, _Node) or _Node()
             start = None if first is None else _decode(_raw_of(first), _Start)
+            directory = None if start is None else start.cwd
+            if directories is not None and directory not in directories:
+                continue
             sessions.append(
                 StoredSession(
                     session_id=session_id,
-                    directory=None if start is None else start.cwd,
+                    directory=directory,
                     title=node.display_name or node.label or text_of(key) or "",
                     updated_ms=node.updated_at,
-                    parent_id=ids_by_key.get(node.spawned_by) if node.spawned_by else None,
+                    parent_id=parent,
                 )
             )
     return tuple(sorted(sessions, key=lambda s: (s.updated_ms or 0, s.session_id), reverse=True))

@@ -7,7 +7,7 @@ are: both only grow while the agent works, and a rewind takes lines from the end
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 from typing import TypeAlias, cast
 
@@ -25,10 +25,8 @@ _Key: TypeAlias = tuple[object, bytes]
 _Row: TypeAlias = tuple[object, bytes, object]
 """A message's key and data."""
 
-_SESSIONS = (
-    "SELECT id, directory, title, time_updated, parent_id FROM session"
-    " ORDER BY time_updated DESC, id DESC"
-)
+_SESSIONS = "SELECT id, directory, title, time_updated, parent_id FROM session"
+_NEWEST_FIRST = " ORDER BY time_updated DESC, id DESC"
 _LAST = (
     "SELECT time_created, id FROM message WHERE session_id = ?"
     " ORDER BY time_created DESC, id DESC LIMIT 1"
@@ -44,14 +42,25 @@ _BACKWARD = (
 )
 
 
-def list_sessions(path: Path) -> tuple[database.StoredSession, ...]:
-    """List the sessions of a database, the one written to last first.
+def list_sessions(
+    path: Path, directories: Set[str] | None = None, parent_id: str | None = None
+) -> tuple[database.StoredSession, ...]:
+    """List the sessions of a database, the one written to last first: all, those of some folders,
+    or those that work for one of them.
 
     Raises:
         Unreadable: the database cannot be read.
     """
+    query, values = _SESSIONS, ()
+    if directories is not None:
+        query += f" WHERE directory IN ({','.join('?' * len(directories))})"
+        values = tuple(map(_as_stored, directories))
+    elif parent_id is not None:
+        query, values = f"{query} WHERE parent_id = ?", (_as_stored(parent_id),)
     with database.reading(path) as connection:
-        rows = cast(list[tuple[object, ...]], connection.execute(_SESSIONS).fetchall())
+        rows = cast(
+            list[tuple[object, ...]], connection.execute(query + _NEWEST_FIRST, values).fetchall()
+        )
     return tuple(
         database.StoredSession(
             session_id=database.text_of(session_id) or "",
@@ -62,6 +71,11 @@ def list_sessions(path: Path) -> tuple[database.StoredSession, ...]:
         )
         for session_id, directory, title, updated, parent_id in rows
     )
+
+
+def _as_stored(text: str) -> str:
+    """Give text as a database can hold it; a path that is no text is in none."""
+    return text.encode("utf-8", "replace").decode()
 
 
 class DatabaseLines(database.SessionRows):
