@@ -256,3 +256,18 @@ def test_a_pi_that_keeps_its_prompt_to_itself_knows_no_override(
     assert [source for name, source in parts if name == "instructions"] == [str(own), str(rules)]
     # OpenClaw's limit is none of pi's.
     assert not any(part.cut for part in parts.values())
+
+
+def test_what_a_subagent_was_begun_with_is_not_called_its_system_prompt(
+    project: Path, places: Places
+) -> None:
+    claude = ClaudeFile(cwd=str(project))
+    claude.user("Begin.")
+    claude.assistant(text("Done."), usage=150_000)
+    session = loaded(claude.data, project / "a.jsonl", places)
+    (tip,) = inspect_session(session, 0, Config()).advice
+    assert "not in the messages" in tip.text
+    header = msgspec.structs.replace(session.session.header, parent_session_id="another")
+    own = msgspec.structs.replace(session.session, header=header)
+    below = msgspec.structs.replace(session, session=own)
+    assert inspect_session(below, 0, Config()).advice == ()

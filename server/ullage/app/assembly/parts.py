@@ -48,8 +48,10 @@ def inspect_session(loaded: Loaded, n_largest: int, config: Config) -> Inspectio
     gauge = loaded.status.gauge
     window = gauge.window.n_tokens
     parts = count_parts(texts, items, gauge, count)
+    # A subagent may begin with its session's context, which its own file does not hold.
+    is_whole = loaded.session.header.parent_session_id is None
     advice = (
-        *advise_on_base(parts, window),
+        *(advise_on_base(parts, window) if is_whole else ()),
         *advise_on_files(texts, count),
         *advise_on_tools(count_tools(texts, items, count), window),
         *advise_on_skills(loaded),

@@ -209,7 +209,7 @@ def _table(inspection: Inspection, n_columns: int) -> Iterator[str]:
     n_name = min(max(len(row.name) for row in rows), n_columns - n_figures - MIN_BAR_CHARS - 2)
     n_name = max(n_name, len(_HEADING))
     n_bar = min(n_columns - n_name - n_figures - 2, MAX_BAR_CHARS)
-    daily = f"{'a day':>8}{'cost':>9}" if has_pace else ""
+    daily = f"{'a day':>8}{'cost' if rate.prices else '':>9}" if has_pace else ""
     yield f"{_HEADING:<{n_name}}{'tokens':>10}{'share':>8}{daily}"
     yield RULE
     for row in rows:
