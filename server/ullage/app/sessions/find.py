@@ -12,12 +12,12 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.sessions.open import open_session, recognize_session
-from ullage.app.sessions.owner import ANY_FOLDER, of_folder, of_session, owner_of, read_owner
+from ullage.app.sessions.owner import ANY_FOLDER, of_folder, of_session, owner_of
 from ullage.app.sessions.session import Session
 from ullage.app.sessions.title import overview_of
 from ullage.core.gauge.gauge import Band, Gauge
 from ullage.core.transcript.entries import Agent, Header
-from ullage.errors import InputError, SessionNotFound
+from ullage.errors import InputError, NotATranscript, SessionNotFound
 from ullage.formats.agent_info import AgentInfo
 from ullage.formats.registry import AGENTS
 from ullage.store.change.new_session import has_digest
@@ -158,7 +158,7 @@ def list_sessions(cwd: Path, places: Places) -> Iterator[Session]:
         for info in AGENTS
         for folder in _folders_of(info, cwd, places)
     )
-    files = find_transcripts(folders, owners, read_owner, places)
+    files = find_transcripts(folders, owners, _read_owner, places)
     rows = database_rows(_databases(places), directories=spellings)
     listed: set[str] = set()
     for candidate in _sort_newest_first(files, rows):
@@ -205,7 +205,7 @@ def list_subagents(session: Session, places: Places) -> Iterator[Session]:
     files = find_transcripts(
         (TranscriptFolder(path=folder, is_nested=True) for folder in folders),
         owners,
-        read_owner,
+        _read_owner,
         places,
     )
     rows = database_rows(_databases(places), parent_id=wanted)
@@ -216,6 +216,14 @@ def list_subagents(session: Session, places: Places) -> Iterator[Session]:
             continue
         if owner_of(subagent.header) in owners:
             yield subagent
+
+
+def _read_owner(path: Path) -> str:
+    """Read whose a transcript is; empty where no agent that we know wrote it, yet."""
+    try:
+        return owner_of(open_session(path).header)
+    except NotATranscript:
+        return ""
 
 
 def _databases(places: Places) -> Iterator[Path]:

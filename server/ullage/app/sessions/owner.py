@@ -1,10 +1,6 @@
 """Whose a session is: a folder's, or another session's that it works for."""
 
-from pathlib import Path
-
-from ullage.app.sessions.open import open_session
 from ullage.core.transcript.entries import Header
-from ullage.errors import NotATranscript
 
 ANY_FOLDER = "any folder"
 """Whose a session is that does not say where its agent worked."""
@@ -22,15 +18,3 @@ def owner_of(header: Header) -> str:
     if header.parent_session_id is not None:
         return of_session(header.parent_session_id)
     return ANY_FOLDER if header.cwd is None else of_folder(header.cwd)
-
-
-def read_owner(path: Path) -> str:
-    """Read whose a transcript is; empty where no agent that we know wrote it, yet.
-
-    Raises:
-        Unreadable: the file cannot be read now.
-    """
-    try:
-        return owner_of(open_session(path).header)
-    except NotATranscript:
-        return ""
