@@ -2,8 +2,7 @@
 
 import pytest
 
-from ullage.core.assembly.advice import ToolTokens
-from ullage.core.documents.tool_servers import find_large_servers, list_servers
+from ullage.core.documents.tool_servers import ServerSize, find_large_servers, list_servers
 from ullage.core.text.positions import Positions
 
 JSON = """{
@@ -30,21 +29,14 @@ enabled = "x"
 """
 
 
-def tool(name: str, n_tokens: int, *, is_server: bool = True) -> ToolTokens:
-    return ToolTokens(
-        name=name,
-        is_server=is_server,
-        n_described=3,
-        n_description_tokens=n_tokens,
-        n_results=0,
-        n_result_tokens=0,
-    )
+def size(n_tokens: int) -> ServerSize:
+    return ServerSize(n_tokens=n_tokens, n_described=3, n_results=0)
 
 
 def apply_fixes(text: str, *names: str, is_toml: bool) -> str:
     servers, positions = list_servers(text, is_toml=is_toml), Positions(text)
-    tools = [tool(name, 5_000) for name in names]
-    ((_, finding),) = find_large_servers(text, servers, tools, ())
+    sizes = {name: size(5_000) for name in names}
+    ((_, finding),) = find_large_servers(text, servers, sizes, ())
     (fix,) = finding.fixes
     start, end = (positions.offset(at) for at in (fix.extent.start, fix.extent.end))
     return text[:start] + fix.new_text + text[end:]
@@ -64,11 +56,10 @@ def test_a_server_of_codex_is_turned_off_and_then_told_no_more() -> None:
     assert [server.name for server in list_servers(off, is_toml=True)] == ["my.db"]
 
 
-def test_small_servers_other_tools_and_those_that_are_off_are_not_told() -> None:
+def test_small_servers_and_those_that_are_off_are_not_told() -> None:
     servers = list_servers(JSON, is_toml=False)
-    small = [tool("docs", 999), tool("my_db", 5_000, is_server=False)]
-    assert not list(find_large_servers(JSON, servers, small, ()))
-    assert not list(find_large_servers(JSON, servers, [tool("docs", 5_000)], {"docs"}))
+    assert not list(find_large_servers(JSON, servers, {"docs": size(999)}, ()))
+    assert not list(find_large_servers(JSON, servers, {"docs": size(5_000)}, {"docs"}))
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"mcpServers": []}', "[mcp_servers."])

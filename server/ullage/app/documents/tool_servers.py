@@ -9,9 +9,9 @@ from ullage.app.documents.check import Surroundings
 from ullage.app.sessions.find import list_sessions
 from ullage.app.sessions.load import load
 from ullage.app.sessions.open import open_session
-from ullage.core.assembly.advice import ToolTokens, count_tools
+from ullage.core.assembly.advice import count_tools
 from ullage.core.documents.finding import DocumentFinding, NewFile, TextFix
-from ullage.core.documents.tool_servers import find_large_servers, list_servers
+from ullage.core.documents.tool_servers import ServerSize, find_large_servers, list_servers
 from ullage.errors import InputError
 from ullage.formats.agent_info import AgentInfo
 from ullage.formats.agents.claude_code.agent import CLAUDE_CODE
@@ -34,25 +34,32 @@ def check_tool_servers(path: Path, text: str, around: Surroundings) -> Iterator[
     if workspace is None or not servers:
         return
     off = set[str]() if is_toml else _list_disabled(workspace, around)
-    tools = _count_last_tools(agent, workspace, around)
-    for server, finding in find_large_servers(text, servers, tools, off):
+    sizes = _measure_servers(agent, workspace, around)
+    for server, finding in find_large_servers(text, servers, sizes, off):
         own = () if is_toml else _turn_off_for_user(server.name, workspace, finding)
         yield msgspec.structs.replace(finding, fixes=(*own, *finding.fixes))
 
 
-def _count_last_tools(
+def _measure_servers(
     agent: AgentInfo, workspace: Path, around: Surroundings
-) -> tuple[ToolTokens, ...]:
+) -> dict[str, ServerSize]:
+    """Measure what each server took of the window of the workspace's last session."""
     sessions = list_sessions(workspace, around.places)
     newest = next((session for session in sessions if session.agent_info == agent), None)
     if newest is None:
-        return ()
+        return {}
     try:
         loaded = load(open_session(newest.path), around.config, around.places)
     except InputError:
-        return ()
+        return {}
     texts = agent.list_sent_texts(loaded.session.lines, loaded.context)
-    return count_tools(texts, loaded.context.items, loaded.count)
+    return {
+        tool.name: ServerSize(
+            n_tokens=tool.n_tokens, n_described=tool.n_described, n_results=tool.n_results
+        )
+        for tool in count_tools(texts, loaded.context.items, loaded.count)
+        if tool.is_server
+    }
 
 
 def _list_disabled(workspace: Path, around: Surroundings) -> set[str]:

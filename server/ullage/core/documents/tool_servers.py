@@ -4,11 +4,10 @@ Claude Code reads `.mcp.json` of a project, Codex `[mcp_servers.NAME]` of its `c
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import msgspec
 
-from ullage.core.assembly.advice import ToolTokens
 from ullage.core.documents.finding import DocumentFinding, TextFix
 from ullage.core.gauge.breakdown import MIN_GAIN_TOKENS
 from ullage.core.text.json5 import parse_json5
@@ -34,6 +33,15 @@ class ServerEntry(msgspec.Struct, frozen=True, kw_only=True):
     """Of the name, or of the head of its table."""
     fix: tuple[str, int, int, str]
     """What turns it off in this text: a title, the place and what stands there then."""
+
+
+class ServerSize(msgspec.Struct, frozen=True, kw_only=True):
+    """What a server took of a session's window."""
+
+    n_tokens: int
+    n_described: int
+    """Tools whose descriptions the transcript holds."""
+    n_results: int
 
 
 def list_servers(text: str, *, is_toml: bool) -> tuple[ServerEntry, ...]:
@@ -77,14 +85,14 @@ def _span(members: tuple[Member, ...], at: int) -> tuple[int, int]:
 
 
 def find_large_servers(
-    text: str, servers: Iterable[ServerEntry], tools: Iterable[ToolTokens], off: Collection[str]
+    text: str, servers: Iterable[ServerEntry], sizes: Mapping[str, ServerSize], off: Collection[str]
 ) -> Iterator[tuple[ServerEntry, DocumentFinding]]:
-    """Find the servers whose tools took much of a session's window, but for those in `off`."""
+    """Find the servers whose tools took much of a session's window, but for those in `off`; sizes by the
+    names that tools have of them."""
     positions = Positions(text)
-    by_name = {tool.name: tool for tool in tools if tool.is_server}
     for server in servers:
-        tool = by_name.get(_NOT_IN_TOOLS.sub("_", server.name))
-        if tool is None or tool.n_tokens < MIN_GAIN_TOKENS or server.name in off:
+        size = sizes.get(_NOT_IN_TOOLS.sub("_", server.name))
+        if size is None or size.n_tokens < MIN_GAIN_TOKENS or server.name in off:
             continue
         title, start, end, new_text = server.fix
         fix = TextFix(
@@ -95,9 +103,9 @@ def find_large_servers(
             DocumentFinding(
                 code="tools-large",
                 extent=positions.extent(server.start, server.end),
-                message=f"{server.name} takes {tool.n_tokens:,} tokens of each request in the last"
-                f" session of this workspace: {plural(tool.n_described, 'tool')} described, and"
-                f" {plural(tool.n_results, 'result')}.",
+                message=f"{server.name} takes {size.n_tokens:,} tokens of each request in the last"
+                f" session of this workspace: {plural(size.n_described, 'tool')} described, and"
+                f" {plural(size.n_results, 'result')}.",
                 fixes=(fix,),
             ),
         )
