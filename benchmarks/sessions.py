@@ -15,6 +15,7 @@ WORDS = (
 def write_session(path: Path, size_bytes: int) -> None:
     """Write a linear session: compactions every live part, the last one a live part from the end.
 
+    It ends as real ones do while an agent works: with a tool's output behind the last answer.
     Writing goes through a list of prepared texts, so that a gigabyte takes seconds.
     """
     rng = random.Random(size_bytes)
@@ -28,7 +29,7 @@ def write_session(path: Path, size_bytes: int) -> None:
             n_written = 0
             for entry in writer.turns():
                 n_written += file.write(line(entry))
-                if n_written >= n_live:
+                if n_written >= n_live and is_output(entry):
                     break
             if part < n_parts:
                 file.write(line(writer.compaction(part)))
@@ -93,6 +94,11 @@ class Entries:
         kind = {"type": entry.pop("type"), "id": entry_id, "parentId": self._parent}
         self._parent = entry_id
         return {**kind, "timestamp": "2026-01-01T00:00:00.000Z", **entry}
+
+
+def is_output(entry: dict[str, object]) -> bool:
+    message = entry.get("message")
+    return isinstance(message, dict) and message.get("role") == "toolResult"
 
 
 def prose(rng: random.Random, n_chars: int) -> str:
