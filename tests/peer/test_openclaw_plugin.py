@@ -110,7 +110,7 @@ def test_a_new_session_of_the_same_key_begins_with_the_checkpoint(plugin: Path) 
     done = summarize(plugin, [session(plugin.parent)], fresh={"sessionId": "two"})
     begun = str(cast(Json, done["begun"])["prependContext"])
     assert begun.startswith("<ullage-checkpoint>\n[Context offer] ")
-    assert RESTORED in begun
+    assert "Its state follows, quoted.\n\nWorking on: " in begun
     assert "later" not in done
 
 

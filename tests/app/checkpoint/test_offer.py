@@ -147,7 +147,7 @@ def test_a_session_that_is_open_now_is_not_offered(place: Place) -> None:
     assert offer(place.places()) is not None
 
 
-def go_on(place: Place, *, is_done: bool, minutes: int = 3) -> None:
+def go_on(place: Place, *, is_done: bool, minutes: float = 3) -> None:
     """Have the session `old` go on some minutes after its checkpoint, which was 10 minutes ago."""
     (path,) = place.state.rglob("cp_001.yaml")
     written = re.search(r"created_at: \S+", path.read_text())
@@ -174,9 +174,12 @@ def test_what_a_session_did_after_its_checkpoint_is_read_from_its_transcript(pla
     assert told.checkpoint_id == "cp_002"
 
 
-def test_work_that_was_done_after_the_checkpoint_is_not_offered(place: Place) -> None:
+@pytest.mark.parametrize("minutes", [0.1, 3])
+def test_work_that_was_done_after_the_checkpoint_is_not_offered(
+    place: Place, minutes: float
+) -> None:
     leave(place)
-    go_on(place, is_done=True)
+    go_on(place, is_done=True, minutes=minutes)
     assert offer(place.places()) is None
 
 

@@ -121,7 +121,6 @@ def test_a_cleared_session_of_claude_code_is_offered_what_was_cleared(hooked: Ho
         return
     lab.model.answers = [Answer("The login works.\n\nNext: remove the old key.")]
     lab.ask("Go on.", resume=hooked.session_id)
-    ullage(lab, "checkpoint", "write", "--session", hooked.session_id)
     prompts = [{"role": "user", "content": text} for text in ("/clear", "Hello.")]
     options = "-p --verbose --input-format stream-json --output-format stream-json --resume"
     subprocess.run(

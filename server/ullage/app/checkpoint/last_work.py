@@ -9,28 +9,21 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.checkpoint.write import (
-    EDITOR,
-    Origin,
-    build_checkpoint,
-    is_private,
-    write_checkpoint,
-)
 from ullage.app.sessions.find import find_running_ids, list_sessions
 from ullage.app.sessions.open import open_session
-from ullage.app.sessions.quick_load import load_quickly
 from ullage.app.sessions.session import Session
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.checkpoint.offer import age_of, can_be_offered, has_open_work
 from ullage.core.config.settings import Config
 from ullage.errors import InputError, UllageError
-from ullage.store.checkpoint.files import read_latest
 from ullage.store.checkpoint.left_work import MAX_AGE_S, LeftWork, list_work
 from ullage.store.files.places import Places, session_folder
 from ullage.store.files.work_tree import WorkTree, find_work_tree
 
-STALE_S = 60.0
-"""The turn that a checkpoint was written in may end so much later (chosen)."""
+STALE_S = 2.0
+"""A checkpoint tells its time in whole seconds, and a file that of its disk (chosen)."""
+AT_WORK_S = 60.0
+"""Between two records of a turn; a model or a test may take longer (chosen)."""
 MAX_READ_BYTES = 16 * 1024 * 1024
 """Of a transcript that is read for an offer: 1 s of CPU at most, of the 5 s of a hook (chosen)."""
 
@@ -128,7 +121,7 @@ def _is_told_here(left: _Left, tree: WorkTree) -> bool:
     note, session = left.note, left.session
     if not can_be_offered(left.key) or (note is not None and note.is_private):
         return False
-    if session is not None and is_private(session, EDITOR):
+    if session is not None and session.may_be_chat:
         return False
     if note is not None and not note.is_of(tree):
         return False
@@ -145,6 +138,9 @@ def _find_branch(left: _Left) -> str:
 
 def _read_left(left: _Left, places: Places) -> Checkpoint | None:
     """Read the latest checkpoint of a session; None where that was written elsewhere."""
+    # Nor for YAML.
+    from ullage.store.checkpoint.files import read_latest
+
     latest = read_latest(session_folder("checkpoints", left.key, places)).checkpoint
     noted = None if left.note is None else left.note.checkpoint_id
     is_of_here = latest is not None and noted in (None, latest.meta.checkpoint_id)
@@ -193,6 +189,10 @@ def _make_state(
     Raises:
         UllageError: the session cannot be read, or the state folder does not take it.
     """
+    # Where nothing is to be read, nobody pays for what reads it.
+    from ullage.app.checkpoint.write import Origin, build_checkpoint, write_checkpoint
+    from ullage.app.sessions.quick_load import load_quickly
+
     loaded = load_quickly(session, config, places)
     if not places.keeps_caches:
         return build_checkpoint(loaded, places, trigger="session-end")
@@ -208,4 +208,4 @@ def _may_run(left: _Left, latest: Checkpoint, places: Places, now_s: float) -> b
     session = left.session
     if session is None or session.agent.live_folders(places.env, places.home):
         return False
-    return latest.working.status == "in_progress" and now_s - left.left_s < STALE_S
+    return latest.working.status == "in_progress" and now_s - left.left_s < AT_WORK_S

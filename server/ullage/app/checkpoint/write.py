@@ -34,7 +34,6 @@ from ullage.store.files.places import Places, session_folder
 from ullage.store.files.work_tree import find_work_tree
 from ullage.store.state.pins import pins_path, read_pins
 from ullage.store.state.startup_files import note_unread_files
-from ullage.store.transcript.database import SessionRows
 
 MAX_TRIES = 100
 """Clashes with other writers, each of whom got one further (chosen)."""
@@ -219,9 +218,8 @@ def build_checkpoint(
 
 def is_private(session: Session, origin: Origin) -> bool:
     """Whether a session may be with another person: others are not told of it, nor it of them."""
-    agent = session.agent_info
-    is_chat = agent is not None and agent.has_chats and isinstance(session.lines, SessionRows)
-    return is_chat or not session.has_plain_key or origin.channel not in _AT_MACHINE
+    is_others = session.may_be_chat or not session.has_plain_key
+    return is_others or origin.channel not in _AT_MACHINE
 
 
 def _note_work(loaded: Loaded, meta: Meta, origin: Origin, places: Places) -> None:

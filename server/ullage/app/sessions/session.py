@@ -8,6 +8,7 @@ import msgspec
 from ullage.core.gauge.status import FreshStart
 from ullage.core.transcript.entries import Header
 from ullage.formats.agent_info import AgentInfo, Editor
+from ullage.store.transcript.database import SessionRows
 from ullage.store.transcript.reader import FileLines, Source
 
 
@@ -76,6 +77,12 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     def state_key(self) -> str:
         """Name its state on disk."""
         return self.key or f"{self.header.agent}:{self.header.session_id}"
+
+    @property
+    def may_be_chat(self) -> bool:
+        """Whether its transcript may be of a chat with another person than this machine's user."""
+        agent = self.agent_info
+        return agent is not None and agent.has_chats and isinstance(self.lines, SessionRows)
 
     @property
     def has_plain_key(self) -> bool:

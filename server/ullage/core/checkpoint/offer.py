@@ -9,7 +9,6 @@ from datetime import datetime
 import msgspec
 
 from ullage.core.checkpoint.checkpoint import Checkpoint
-from ullage.core.facts.task_state import WAITING
 from ullage.core.text.prose import gist, write_age
 from ullage.core.text.quoting import quote_as_data
 from ullage.core.transcript.context import OFFER_OPENING, RESTORE_OPENING
@@ -96,6 +95,9 @@ def write_offer(
 
 def _write_next(checkpoint: Checkpoint) -> str:
     """Write what came next, unless the topic says it."""
+    # Word lists, which a session that is offered nothing must not pay for.
+    from ullage.core.facts.task_state import WAITING
+
     step = checkpoint.working.next_action or next(iter(checkpoint.open_items), "")
     if question := step.removeprefix(WAITING).strip() if step.startswith(WAITING) else "":
         return f" It asked last: “{_quote(question, _NEXT_CHARS)}”."
