@@ -87,8 +87,10 @@ def _span(members: tuple[Member, ...], at: int) -> tuple[int, int]:
 def find_large_servers(
     text: str, servers: Iterable[ServerEntry], sizes: Mapping[str, ServerSize], off: Collection[str]
 ) -> Iterator[tuple[ServerEntry, DocumentFinding]]:
-    """Find the servers whose tools took much of a session's window, but for those in `off`; sizes by the
-    names that tools have of them."""
+    """Find the servers whose tools took much of a session's window, but for those in `off`.
+
+    Sizes are by the names that tools have of them.
+    """
     positions = Positions(text)
     for server in servers:
         size = sizes.get(_NOT_IN_TOOLS.sub("_", server.name))
