@@ -41,6 +41,10 @@ class Client:
         self._lock = threading.Lock()
         threading.Thread(target=self._listen, daemon=True).start()
 
+    @property
+    def process_id(self) -> int:
+        return self._process.pid
+
     def notify(self, method: str, params: object) -> None:
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
 

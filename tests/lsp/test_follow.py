@@ -1,15 +1,21 @@
 """Following of sessions goes on, whatever one document or one moment is like."""
 
 import asyncio
+import shutil
+import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import cast
 
 import pytest
 from lsprotocol import types
 
+from codex_files import SESSION_ID, CodexFile
+from database_files import OpencodeSession
 from pi_files import PiFile, conversation
 from running import WAIT_S, Place
+from ullage.lsp import follow as follow_module
 from ullage.lsp.config import reload_config
 from ullage.lsp.follow import follow, refresh
 from ullage.lsp.server import REACTIONS, shut_down
@@ -159,3 +165,95 @@ async def test_nothing_is_under_way_any_more_after_a_shutdown(place: Place) -> N
     await shut_down(server, None)
     assert not server.tasks
     assert following.cancelled()
+
+
+@pytest.fixture
+def only_by_notices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nothing be found by looking for it now and then."""
+    monkeypatch.setattr(follow_module, "IDLE_LOOK_S", 10.0 * WAIT_S)
+
+
+def write_codex(place: Place) -> Path:
+    """Write a session that is live, in the folder of a day."""
+    codex = CodexFile(cwd=str(place.cwd))
+    codex.turn()
+    codex.user("question")
+    codex.assistant("answer", n_total=129_200)
+    folder = place.home / ".codex" / "sessions" / "2026" / "11" / "21"
+    name = f"rollout-2026-11-21T02-09-56-{SESSION_ID}.jsonl"
+    return place.write(str(folder / name), codex.data, age_s=0)
+
+
+async def test_a_session_of_a_new_day_is_shown(
+    editor, only_by_notices, workspace_session: tuple[PiFile, Path]
+) -> None:
+    await editor.start(editor.place.cwd)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    path = write_codex(editor.place)
+    await editor.gauge(lambda gauge: gauge.session.path == str(path))
+
+
+async def test_the_first_session_of_an_agent_is_shown_and_followed(
+    editor, only_by_notices, workspace_session: tuple[PiFile, Path]
+) -> None:
+    pi, path = workspace_session
+    shutil.rmtree(editor.place.home / ".pi")
+    write_codex(editor.place)
+    await editor.start(editor.place.cwd)
+    await editor.gauge(lambda gauge: gauge.session is not None)
+    editor.place.let_pi_fill_its_window()
+    editor.place.write(str(path), pi.data, age_s=-10)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    grow(pi, path, 150_000)
+    await editor.gauge(lambda gauge: gauge.text == "75%")
+
+
+async def test_what_is_new_in_the_log_of_a_database_is_shown(editor, only_by_notices) -> None:
+    path = editor.place.home / ".local" / "share" / "opencode" / "opencode.db"
+    path.parent.mkdir(parents=True)
+    session = OpencodeSession(path)
+    session.execute("UPDATE session SET directory = ?", str(editor.place.cwd))
+    session.user("question")
+    session.assistant("answer", total=20_000)
+    with closing(sqlite3.connect(path)) as agent:
+        agent.execute("PRAGMA journal_mode=WAL")
+        await editor.start(editor.place.cwd)
+        before = await editor.gauge(lambda gauge: "20,000" in gauge.label)
+        session.assistant("more", total=30_000)
+        after = await editor.gauge(lambda gauge: "30,000" in gauge.label)
+    assert after.session == before.session
+
+
+async def test_what_is_configured_in_a_file_that_did_not_exist_counts(
+    editor, only_by_notices, workspace_session: tuple[PiFile, Path]
+) -> None:
+    await editor.start(editor.place.cwd)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    config = editor.place.home / ".openclaw" / "config.yaml"
+    editor.place.write(str(config), b"contextWindow: 840000\n")
+    await editor.gauge(lambda gauge: gauge.text == "10%")
+
+
+async def test_a_document_of_any_folder_is_followed_while_it_is_open(
+    editor, only_by_notices, full_session: Path
+) -> None:
+    pi = conversation(2, usage=84_000)
+    path = editor.place.write(str(editor.place.root / "elsewhere" / "s.jsonl"), pi.data)
+    await editor.start()
+    editor.open(path)
+    before = await editor.gauge(lambda gauge: gauge.session is not None)
+    grow(pi, path, 150_000)
+    await editor.gauge(lambda gauge: gauge.text != before.text)
+
+
+async def test_a_session_that_its_agent_left_is_no_longer_live(
+    editor, only_by_notices, workspace_session: tuple[PiFile, Path]
+) -> None:
+    pi, path = workspace_session
+    await editor.start(editor.place.cwd)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    grow(pi, path, 150_000)
+    for is_live in (True, False):
+        async with asyncio.timeout(WAIT_S):
+            while editor.server.sessions.seen[0].is_live != is_live:
+                await editor.changed("sessions")

@@ -92,6 +92,7 @@ async def _load(ls: UllageServer) -> None:
             ls.config = config
             ls.sessions.followed.clear()
             ls.sessions.briefs.clear()
+            ls.look_again()
             for finding in config.findings:
                 log.warning("%s: %s; %s", finding.origin.text, finding.message, finding.fix)
         ls.places = msgspec.structs.replace(ls.places, keeps_caches=ls.may_write)

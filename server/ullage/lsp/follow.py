@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
-from contextlib import suppress
+import time
+from itertools import chain
+from math import inf
 from pathlib import Path
 from typing import TypeAlias
 
@@ -10,18 +12,30 @@ from ullage.app.sessions import find
 from ullage.app.sessions.follow import FollowedSession, read_session, stamp_of
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
+from ullage.app.sessions.watched import list_watched_folders
+from ullage.core.config.settings import Config
 from ullage.errors import NotATranscript, SessionNotFound, UllageError
 from ullage.lsp.client_refresh import refresh_lists
 from ullage.lsp.config import look_at_config
 from ullage.lsp.error_edge import log_faults
 from ullage.lsp.state import SessionChange, UllageServer
+from ullage.store.change.session_lock import QUIET_S
+from ullage.store.config.files import config_paths
+from ullage.store.files.poll import FilePoll
 from ullage.store.files.watch import FolderWatch
+from ullage.store.transcript.database import database_of, log_of
 from ullage.store.transcript.reader import Fingerprint
 
 Stamp: TypeAlias = tuple[Fingerprint, ...] | None
 
 LOOK_S = 2.0
-"""Where no notice comes, files are looked at this often: one `stat` each, and their folders."""
+"""Looking for sessions reads whole folders: this often at most, where something happens there."""
+IDLE_LOOK_S = 60.0
+"""This often where nothing does: a notice may get lost, a process end without one (chosen)."""
+REREAD_S = 0.5
+"""Lines that come sooner after others are read together: nobody sees more figures (chosen)."""
+QUIET_SINCE_S = QUIET_S + 0.1
+"""A session is quiet then, and the clock of its file may be coarser than ours (chosen)."""
 NO_SESSION = "no session of an agent in this workspace: open a transcript first"
 
 log = logging.getLogger(__name__)
@@ -29,37 +43,72 @@ log = logging.getLogger(__name__)
 
 async def follow(ls: UllageServer) -> None:
     """Follow the workspace's sessions and the open transcripts until the server ends."""
-    loop = asyncio.get_running_loop()
-    noticed = asyncio.Event()
-
-    def on_change(_: Path) -> None:
-        loop.call_soon_threadsafe(noticed.set)
-
-    watch = FolderWatch(on_change)
-    next_look = loop.time()
+    watch, poll = FolderWatch(ls.notices.add), FilePoll(ls.notices.add)
     try:
         while True:
-            noticed.clear()
-            if loop.time() >= next_look:
-                # Looking for sessions reads whole folders: never once for every written line.
-                await log_faults(_watch)(ls, watch)
-                await log_faults(discover)(ls)
-                await log_faults(look_at_config)(ls)
-                next_look = loop.time() + LOOK_S
+            await log_faults(_watch)(ls, watch, poll)
+            await log_faults(discover)(ls)
+            await log_faults(look_at_config)(ls)
             await log_faults(_refresh_changed)(ls)
-            # Not `wait_for`: Python 3.11 lets a notice that comes just then hide a cancellation.
-            with suppress(TimeoutError):
-                async with asyncio.timeout_at(next_look):
-                    await noticed.wait()
+            await log_faults(_rest)(ls)
+            await _reread_until_look(ls)
     finally:
+        poll.stop()
         watch.stop()
 
 
-async def _watch(ls: UllageServer, watch: FolderWatch) -> None:
+async def _watch(ls: UllageServer, watch: FolderWatch, poll: FilePoll) -> None:
     """Watch where something may happen that matters, before anything is read there."""
-    sessions = (find.list_session_folders(folder, ls.places) for folder in ls.workspace_folders())
-    followed = {path.parent for path in ls.followed_paths()}
-    watch.watch(followed.union(find.list_database_folders(ls.places), *sessions))
+    folders, followed, places = ls.workspace_folders(), ls.followed_paths(), ls.places
+
+    def begin() -> None:
+        watched = list_watched_folders(folders, places)
+        config = chain.from_iterable(config_paths(places, folder) for folder in folders or (None,))
+        files = {path for _, path in config}.union(followed, map(log_of, followed))
+        poll.watch(watch.watch(watched.folders, trees=watched.trees, files=files))
+
+    await asyncio.to_thread(begin)
+
+
+async def _rest(ls: UllageServer) -> None:
+    """End the process that counts tokens where it has nothing to do."""
+    if ls.worker.is_idle():
+        await asyncio.to_thread(ls.worker.close)
+
+
+async def _reread_until_look(ls: UllageServer) -> None:
+    """Read again what notices are of, until it is time to look for sessions.
+
+    The one that the gauge shows is not looked for while it is written to, but when it is quiet.
+    """
+    loop = asyncio.get_running_loop()
+    looked_at = loop.time()
+    look_at, quiet_at = looked_at + IDLE_LOOK_S, looked_at + _quiet_in_s(ls)
+    while loop.time() < min(look_at, quiet_at):
+        noticed = {database_of(path) for path in await ls.notices.wait(min(look_at, quiet_at))}
+        if not noticed:
+            continue
+        if noticed == {_live_path(ls)}:
+            quiet_at = loop.time() + QUIET_SINCE_S
+        else:
+            look_at = min(look_at, looked_at + LOOK_S)
+        changed = [path for path in ls.followed_paths() if path in noticed]
+        for path in changed:
+            await log_faults(refresh)(ls, path)
+        await asyncio.sleep(min(REREAD_S, max(0.0, look_at - loop.time())))
+
+
+def _live_path(ls: UllageServer) -> Path | None:
+    """Give the session that is shown, if it lives."""
+    seen = ls.sessions.seen or ()
+    return next((s.path for s in seen if s.is_live and s.path == ls.sessions.shown), None)
+
+
+def _quiet_in_s(ls: UllageServer) -> float:
+    """Give how long it is until a session that was written to lately is quiet."""
+    now = time.time()
+    rests = (seen.written_ns / 1e9 + QUIET_SINCE_S - now for seen in ls.sessions.seen or ())
+    return min((rest_s for rest_s in rests if rest_s > 0), default=inf)
 
 
 async def _refresh_changed(ls: UllageServer) -> None:
@@ -90,15 +139,16 @@ async def discover(ls: UllageServer) -> None:
 async def refresh(ls: UllageServer, path: Path) -> None:
     """Load a transcript if it changed; what cannot be read now shows nothing."""
     async with ls.read_locks[path]:
-        stamp = await asyncio.to_thread(stamp_of, path)
+        reading = _Reading(ls, path)
         try:
-            change = await _read(ls, path)
+            change = await reading.read()
         except UllageError as error:
             # What cannot be read may be readable without being another file.
-            await _refuse(ls, path, stamp if isinstance(error, NotATranscript) else None)
+            is_other = isinstance(error, NotATranscript)
+            await _refuse(ls, path, reading.stamp if is_other else None)
             return
         except Exception:
-            await _refuse(ls, path, stamp)
+            await _refuse(ls, path, reading.stamp)
             raise
         ls.sessions.refused.pop(path, None)
         if change.after is not None and change.after is not change.before:
@@ -113,15 +163,26 @@ async def show_changed(ls: UllageServer, *paths: Path) -> None:
     refresh_lists(ls, "sessions", "checkpoints", "memory")
 
 
-async def _read(ls: UllageServer, path: Path) -> SessionChange:
-    """Give a session as it was known and as it is: again where other things are configured now."""
-    while True:
-        before, config = ls.sessions.followed.get(path), ls.config
-        after = await asyncio.to_thread(
-            read_session, path, before, config, ls.places, ls.worker.count_tokens
-        )
-        if config is ls.config:
-            return SessionChange(path, before, after)
+class _Reading:
+    """One reading of a transcript, and how its file was just before."""
+
+    def __init__(self, ls: UllageServer, path: Path) -> None:
+        self._ls, self._path = ls, path
+        self.stamp: Stamp = None
+
+    async def read(self) -> SessionChange:
+        """Give it as it was known and as it is: again where other things are configured now."""
+        ls, path = self._ls, self._path
+        while True:
+            before, config = ls.sessions.followed.get(path), ls.config
+            after = await asyncio.to_thread(self._read, before, config)
+            if config is ls.config:
+                return SessionChange(path, before, after)
+
+    def _read(self, before: FollowedSession | None, config: Config) -> FollowedSession:
+        ls = self._ls
+        self.stamp = stamp_of(self._path)
+        return read_session(self._path, before, config, ls.places, ls.worker.count_tokens)
 
 
 async def _refuse(ls: UllageServer, path: Path, stamp: Stamp) -> None:

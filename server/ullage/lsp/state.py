@@ -1,8 +1,10 @@
 """What the server knows: the folders of the workspace and the transcripts that it follows."""
 
 import asyncio
+import threading
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, ParamSpec, TypeAlias
@@ -182,6 +184,38 @@ class Reactions:
     to_config: tuple[Callable[["UllageServer"], None], ...] = ()
 
 
+class Notices:
+    """Notices of changed files, which come from any thread and are taken on the event loop."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._paths: set[Path] = set()
+        self._noticed = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        """The one that waits."""
+
+    def add(self, path: Path) -> None:
+        """Note a change."""
+        with self._lock:
+            is_first = not self._paths
+            self._paths.add(path)
+        if is_first and self._loop is not None:
+            self._loop.call_soon_threadsafe(self._noticed.set)
+
+    async def wait(self, until: float) -> set[Path]:
+        """Take what was noted, waiting for it until then at most."""
+        self._loop = asyncio.get_running_loop()
+        if not self._paths:
+            # Not `wait_for`: Python 3.11 lets a notice that comes just then hide a cancellation.
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(until):
+                    await self._noticed.wait()
+        self._noticed.clear()
+        with self._lock:
+            paths, self._paths = self._paths, set()
+        return paths
+
+
 class UllageServer(LanguageServer):
     """The server and its state, which changes on the event loop only."""
 
@@ -219,6 +253,7 @@ class UllageServer(LanguageServer):
         """What stands for the workspace where the client names no folder of it."""
         self.config_stamps: tuple[Stamp, ...] = ()
         """The files of the configuration as they were when it was loaded."""
+        self.notices = Notices()
         self.worker = TokenWorker()
         self.tasks: set[asyncio.Task[None]] = set()
         """What is done by itself, or waits for its user's answer."""
@@ -329,6 +364,10 @@ class UllageServer(LanguageServer):
             path for path in reversed(self.documents.open_uris) if path not in self.sessions.refused
         )
         return to_show(seen, self.sessions.shown) or next(opened, None)
+
+    def look_again(self) -> None:
+        """Have sessions looked for again, and what is followed now watched."""
+        self.notices.add(Path())
 
     def show_gauge(self) -> None:
         """Have the gauge published again, of the session that is meant now."""

@@ -192,11 +192,6 @@ def list_session_folders(cwd: Path, places: Places) -> set[Path]:
     return {folder for info in AGENTS for folder in _folders_of(info, cwd, places)}
 
 
-def list_database_folders(places: Places) -> set[Path]:
-    """List the folders of all databases, so that a change in them is noticed."""
-    return {path.parent for path in _databases(places)}
-
-
 def list_subagents(session: Session, places: Places) -> Iterator[Session]:
     """Go through the sessions that work for this one, the one written to last first."""
     wanted = session.header.session_id

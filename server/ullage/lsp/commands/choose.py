@@ -19,6 +19,7 @@ async def run_choose(ls: UllageServer, argument: SessionArgument) -> Outcome:
     path = ls.gauge_path()
     if path is not None:
         await refresh(ls, path)
+    ls.look_again()
     ls.show_gauge()
     refresh_lists(ls, "sessions", "checkpoints", "memory")
     return Outcome(outcome="nothing", message=message)

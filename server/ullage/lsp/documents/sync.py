@@ -101,6 +101,7 @@ async def did_open(ls: UllageServer, params: types.DidOpenTextDocumentParams) ->
     if path in ls.sessions.followed:
         diagnostics.publish_transcript(ls, path)
     await refresh(ls, path)
+    ls.look_again()
 
 
 async def did_change(ls: UllageServer, params: types.DidChangeTextDocumentParams) -> None:

@@ -1,7 +1,7 @@
 """Small files that others change, and the workspace's folders: what is open is checked again.
 
 Clients that let themselves be asked tell of changes. With others, findings follow what is saved
-in the editor, and the configuration is looked at every other second all the same.
+in the editor, and the configuration is watched all the same.
 """
 
 from lsprotocol import types
@@ -72,6 +72,7 @@ async def did_change_folders(
     del params
     await reload_config(ls)
     await discover(ls)
+    ls.look_again()
     await close_memories(ls)
     recheck_all(ls)
     refresh_lists(ls, "sessions", "checkpoints", "memory")

@@ -124,6 +124,8 @@ async def refresh_memory(ls: UllageServer, change: SessionChange) -> None:
     known, places = ls.memories.journal_bytes, ls.places
     opened = [path for path in ls.documents.small_uris if ls.kind_of(path) == "memory"]
     folders = ls.workspace_folders() if opened else tuple(known)
+    if not folders:
+        return
     sizes = await asyncio.to_thread(
         lambda: {folder: measure_journal(folder, places) for folder in folders}
     )

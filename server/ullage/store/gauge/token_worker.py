@@ -7,19 +7,24 @@ process that started it.
 import json
 import subprocess
 import sys
+import time
 from threading import Lock
 from typing import cast
 
 from ullage.errors import StorageError
 from ullage.store.gauge.tokenizer import count_tokens
 
+IDLE_S = 60.0
+"""The process has the memory of a whole server, and takes half a second to start (chosen)."""
+
 
 class TokenWorker:
-    """Counts texts in another process, which is started at the first one."""
+    """Counts texts in another process, which is started when there is none."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._asked_at = 0.0
 
     def count_tokens(self, text: str, encoding: str) -> int:
         """Count the tokens of a text; callable from any thread.
@@ -29,18 +34,26 @@ class TokenWorker:
         """
         request = json.dumps([encoding, text]).encode() + b"\n"
         with self._lock:
+            self._asked_at = time.monotonic()
             for _ in range(2):
                 answer = self._ask(request)
                 if answer:
                     return int(answer)
-                self._process = None
+                self._end()
         raise StorageError("the process that counts tokens ended: restart the server")
+
+    def is_idle(self) -> bool:
+        """Whether the process is there for nothing."""
+        return self._process is not None and time.monotonic() - self._asked_at >= IDLE_S
 
     def close(self) -> None:
         with self._lock:
-            if self._process is not None and self._process.stdin is not None:
-                self._process.stdin.close()
-                self._process.wait()
+            self._end()
+
+    def _end(self) -> None:
+        if self._process is not None:
+            # It ends with its input.
+            with self._process:
                 self._process = None
 
     def _ask(self, request: bytes) -> bytes:

@@ -17,6 +17,7 @@ from ullage.store.transcript.reader import Fingerprint, look_at, open_to_read
 
 BUSY_TIMEOUT_S = 1.0
 """Agents hold their write lock for milliseconds (chosen)."""
+_LOG_ENDING = "-wal"
 _MODE_BYTES = slice(18, 20)
 """The header's file format versions; 2 is WAL (sqlite.org/fileformat2.html §1.3)."""
 _BUSY_CODES = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
@@ -68,8 +69,18 @@ def look_at_database(path: Path) -> tuple[Fingerprint, ...]:
     Raises:
         Unreadable: it is missing or no regular file.
     """
-    log = _log_of(path)
+    log = log_of(path)
     return (look_at(path), look_at(log)) if log.is_file() else (look_at(path),)
+
+
+def log_of(path: Path) -> Path:
+    """Name the log of a database, to which what is new goes first."""
+    return path.with_name(f"{path.name}{_LOG_ENDING}")
+
+
+def database_of(path: Path) -> Path:
+    """Name the database that a file is the log of; any other file is meant itself."""
+    return path.with_name(path.name.removesuffix(_LOG_ENDING)) if path.name else path
 
 
 @contextmanager
@@ -108,13 +119,9 @@ def _connect(path: Path) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?mode=ro"
     if path.with_name(f"{path.name}-shm").exists():
         uri += "&readonly_shm=1"
-    elif is_wal and not _log_of(path).exists():
+    elif is_wal and not log_of(path).exists():
         uri += "&immutable=1"
     return sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, check_same_thread=False)
-
-
-def _log_of(path: Path) -> Path:
-    return path.with_name(f"{path.name}-wal")
 
 
 def _is_wal(path: Path) -> bool:

@@ -1,0 +1,21 @@
+"""The process that counts tokens is there while something is counted."""
+
+import pytest
+
+from ullage.store.gauge import token_worker
+from ullage.store.gauge.token_worker import TokenWorker
+
+
+def test_a_worker_that_nobody_asked_for_a_while_ends_and_another_counts_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    worker = TokenWorker()
+    assert not worker.is_idle()
+    assert worker.count_tokens("hello", "o200k_base") == 1
+    assert not worker.is_idle()
+    monkeypatch.setattr(token_worker, "IDLE_S", 0.0)
+    assert worker.is_idle()
+    worker.close()
+    assert not worker.is_idle()
+    assert worker.count_tokens("hello world", "o200k_base") == 2
+    worker.close()
