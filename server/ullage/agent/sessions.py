@@ -29,7 +29,7 @@ from ullage.core.gauge.gauge import ratio_at, reserve_at
 from ullage.formats.registry import agent_of_runtime, message_shape
 from ullage.store.files.places import Places
 from ullage.store.gauge.token_counts import CountText
-from ullage.store.gauge.tokenizer import count_tokens
+from ullage.store.gauge.tokenizer import count_with_tokenizer
 
 if TYPE_CHECKING:
     from ullage.app.memory.open_memories import OpenMemories
@@ -55,7 +55,7 @@ class OpenSession:
 class Sessions:
     """The sessions that are open: one request at a time in each, in order. And the memories."""
 
-    def __init__(self, places: Places, count_text: CountText = count_tokens) -> None:
+    def __init__(self, places: Places, count_text: CountText = count_with_tokenizer) -> None:
         self.places = places
         self.count_text = count_text
         self.memory_turn = asyncio.Lock()
