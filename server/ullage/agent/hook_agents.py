@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
     from ullage.formats.agent_info import AgentInfo
 
+    ReadTail = Callable[[list[bytes], dict[str, object]], tuple[int | None, int] | None]
+
 
 class HookAgent:
     """A program that runs our hooks, and what it does in its own way."""
@@ -18,6 +20,7 @@ class HookAgent:
         name: str,
         *,
         import_info: "Callable[[], AgentInfo] | None" = None,
+        import_tail: "Callable[[], ReadTail] | None" = None,
         takes_steering: bool = False,
         dialect: "HookAgent | None" = None,
     ) -> None:
@@ -26,6 +29,8 @@ class HookAgent:
         """Imports the row of the agent whose transcript it names: the registry would import all.
         None where we read none: then events are captured, and the first of them after a compaction
         gives the working state back."""
+        self.import_tail = import_tail
+        """Imports what reads the last usage of lines that were appended, without msgspec."""
         self.takes_steering = takes_steering
         """Whether its summarizer heeds what a hook prints before a compaction."""
         self.dialect = dialect
@@ -44,14 +49,27 @@ def _import_codex() -> "AgentInfo":
     return CODEX
 
 
+def _import_claude_code_tail() -> "ReadTail":
+    from ullage.formats.agents.claude_code.tail import read_tail
+
+    return read_tail
+
+
+def _import_codex_tail() -> "ReadTail":
+    from ullage.formats.agents.codex.tail import read_tail
+
+    return read_tail
+
+
 HOOK_AGENTS = (
     HookAgent(
         "claude-code",
         import_info=_import_claude_code,
+        import_tail=_import_claude_code_tail,
         takes_steering=True,
         dialect=HookAgent("copilot"),
     ),
-    HookAgent("codex", import_info=_import_codex),
+    HookAgent("codex", import_info=_import_codex, import_tail=_import_codex_tail),
 )
 """Those that `ullage install` registers hooks for."""
 

@@ -16,8 +16,9 @@ import msgspec
 
 from ullage.agent import hook_event
 from ullage.app.config.load import load_config
-from ullage.core.config.settings import Config
-from ullage.errors import StorageError, Unreadable
+from ullage.core.config.settings import Config, Policy
+from ullage.errors import StorageError, UllageError, Unreadable
+from ullage.store.checkpoint.quick_state import session_name
 from ullage.store.files.places import Places, session_folder, state_folder
 
 if TYPE_CHECKING:
@@ -130,8 +131,7 @@ def _shorten_tool_calls(hook: _Hook) -> None:
     from ullage.core.secrets.rules import SIGNS
     from ullage.store.checkpoint import quick_state
 
-    name = quick_state.session_name(hook.origin.agent.name, hook.origin.session_id)
-    if name is None:
+    if (name := session_name(hook.origin.agent.name, hook.origin.session_id)) is None:
         return
     with suppress(OSError, ValueError):
         if quick_state.read_snapshot(name, quick_state.TOOL_EVENT, str(hook.places.cwd)):
@@ -160,24 +160,32 @@ def _before_prompt(hook: _Hook, event: hook_event.PromptSent) -> bytes:
         return b""
     gauge, model = live.gauge, live.reading.context.model
     policy = hook.config.policy_for(model, gauge.window.n_tokens, gauge.own_point_tokens)
-    if live.gauge.utilization < policy.gauge_ratio:
+    is_urgent = live.gauge.utilization >= policy.checkpoint_ratio
+    is_saved = is_urgent and not policy.is_read_only and _save_checkpoint(hook, live)
+    if not hook.is_read_only:
+        _shorten_prompts(hook, live, policy, is_saved=is_saved)
+    if live.gauge.utilization < policy.gauge_ratio or not gauge.window.is_certain:
         return b""
     from ullage.core.gauge.gauge import gauge_line
-    from ullage.core.transcript.context import advice_text
+    from ullage.core.transcript.agent_lines import advice_text
 
-    is_saved = (
-        live.gauge.utilization >= policy.checkpoint_ratio
-        and not policy.is_read_only
-        and _save_checkpoint(hook, live)
-    )
-    if not live.gauge.window.is_certain:
-        return b""
-    if live.gauge.utilization < policy.checkpoint_ratio:
-        return context_output("UserPromptSubmit", gauge_line(live.gauge, is_checkpoint_saved=False))
-    line = gauge_line(live.gauge, is_checkpoint_saved=is_saved)
-    own = live.gauge.agent_compacts_at
-    advice = advice_text(live.gauge.utilization, None if own is None else own.at_tokens)
+    line = gauge_line(gauge, is_checkpoint_saved=is_saved)
+    if not is_urgent:
+        return context_output("UserPromptSubmit", line)
+    advice = advice_text(live.gauge.utilization, gauge.own_point_tokens)
     return context_output("UserPromptSubmit", f"{line}\n{advice}")
+
+
+def _shorten_prompts(hook: _Hook, live: "LiveSession", policy: Policy, *, is_saved: bool) -> None:
+    """Let the next ones go the short way; what keeps us from it is no matter of this prompt."""
+    from ullage.app.checkpoint.prompt_snapshot import leave_snapshot
+
+    if (name := session_name(hook.origin.agent.name, hook.origin.session_id)) is None:
+        return
+    percent = hook.config.checkpoint.minimum_change_percent
+    checkpoints = session_folder("checkpoints", hook.key, hook.places) if is_saved else None
+    with suppress(OSError, UllageError):
+        leave_snapshot(name, live, policy, percent, hook.places, checkpoints)
 
 
 def _before_compaction(hook: _Hook) -> bytes:

@@ -1,7 +1,8 @@
 """The short way of a hook: what most events need, with a few functions of the standard library.
 
 A tool call that worked and holds no secret is laid down as it is, and taken in by whoever writes
-the session's state next. For all else there is the long way, `hook_answer.py`.
+the session's state next. A prompt is told of the usage that was reported since the last long way,
+where that is all there is to it. For all else there is the long way, `hook_answer.py`.
 """
 
 import os
@@ -10,6 +11,7 @@ from time import time_ns
 from ullage.core.facts.kept_arguments import keep_arguments
 from ullage.core.secrets.quick_gate import is_clean
 from ullage.core.text.quick_json import is_list, is_object, parse_json, write_json
+from ullage.core.transcript.agent_lines import advice_text, is_as_full, write_gauge_line
 from ullage.store.checkpoint import quick_state
 
 TYPE_CHECKING = False  # `typing` takes as long as the whole hook
@@ -32,9 +34,11 @@ def answer_quickly(data: bytes, agent: "HookAgent") -> bytes | None:
         match fields.get("hook_event_name"):
             case "PostToolUse":
                 return _capture(fields, agent)
+            case "UserPromptSubmit":
+                return _tell_gauge(fields, agent)
             case _:
                 return None
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError, KeyError, RecursionError):
         # No snapshot, first of all.
         return None
 
@@ -57,6 +61,58 @@ def _capture(fields: dict[str, object], agent: "HookAgent") -> bytes | None:
         return None
     tool = call | {"arguments": write_json(call["arguments"]), "at_ms": time_ns() // 1_000_000}
     return b"" if quick_state.lay_down(state, tool) else None
+
+
+def _tell_gauge(fields: dict[str, object], agent: "HookAgent") -> bytes | None:
+    """Tell how full the window is, by what was reported since the last long way."""
+    path = fields.get("transcript_path") or ""
+    if not isinstance(path, str) or not os.path.lexists(path):
+        # A session begins before its transcript does.
+        return b"" if isinstance(path, str) else None
+    snapshot = _read_snapshot(fields, agent, quick_state.PROMPT_EVENT, _find_folder(fields))
+    if snapshot is None or agent.import_tail is None:
+        return None
+    lines = quick_state.read_appended(path, snapshot)
+    tail = None if lines is None else agent.import_tail()(lines, snapshot)
+    if tail is None:
+        return None
+    n_told, n_most_after = tail
+    n_used = snapshot["used"] if n_told is None else n_told
+    window, notice = snapshot["window"], snapshot["gauge_ratio"]
+    if not isinstance(n_used, int) or not isinstance(window, int) or not isinstance(notice, float):
+        return None
+    if (n_used + n_most_after) / window < notice:
+        return b""
+    is_reported = n_told is not None or snapshot["is_reported"] is True
+    return None if n_most_after else _write_gauge(n_used, window, snapshot, is_reported=is_reported)
+
+
+def _write_gauge(
+    n_used: int, window: int, snapshot: dict[str, object], *, is_reported: bool
+) -> bytes | None:
+    share, urgent, own = n_used / window, snapshot["checkpoint_ratio"], snapshot["own_point"]
+    if not isinstance(urgent, float) or share > 1:
+        return None
+    is_urgent = share >= urgent
+    if is_urgent and not _is_saved(n_used, snapshot):
+        return None
+    if snapshot["is_certain"] is not True:
+        return b""
+    text = write_gauge_line(share, n_used, window, is_estimated=not is_reported, is_saved=is_urgent)
+    if is_urgent:
+        text += "\n" + advice_text(share, own if isinstance(own, int) else None)
+    output = {"hookEventName": "UserPromptSubmit", "additionalContext": text}
+    return write_json({"hookSpecificOutput": output}).encode("utf-8")
+
+
+def _is_saved(n_used: int, snapshot: dict[str, object]) -> bool:
+    """Whether the latest checkpoint is of a context as full as this one."""
+    n_saved, percent = snapshot["saved"], snapshot["minimum_change_percent"]
+    return (
+        isinstance(n_saved, int)
+        and isinstance(percent, int | float)
+        and is_as_full(n_saved, n_used, percent)
+    )
 
 
 def _read_call(fields: dict[str, object]) -> dict[str, object] | None:

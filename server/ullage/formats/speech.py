@@ -9,8 +9,8 @@ from functools import cache
 
 import msgspec
 
+from ullage.core.transcript.agent_lines import ADVICE_OPENING
 from ullage.core.transcript.context import (
-    ADVICE_OPENING,
     FLUSH_OPENING,
     GAUGE_OPENING,
     OFFER_OPENING,

@@ -40,6 +40,12 @@ def test_an_ordinary_call_is_clean_also_beside_secrets() -> None:
     assert gate(PLAIN, env, ['TOKEN="abcdefgh1234"\n# comment\nDEBUG=true\n'])
 
 
+@pytest.mark.parametrize("before", [b"", b"x", b"xy"])
+def test_a_known_value_is_found_in_base64_wherever_it_begins(before: bytes) -> None:
+    encoded = base64.b64encode(before + b"hunter2hunter2").decode()
+    assert not gate(f"echo {encoded} | base64 -d", {"API_KEY": "hunter2hunter2"}, [])
+
+
 def test_a_file_whose_values_go_over_lines_is_not_judged() -> None:
     assert not gate("x", {}, ['KEY="first\nsecond"\n'])
     assert not gate("x", {}, ['KEY="a\\"b"\n'])

@@ -40,7 +40,8 @@ from ullage.core.change.request_plan import RequestPlan, plan_request
 from ullage.core.checkpoint.captured import events_of
 from ullage.core.gauge.gauge import Gauge, gauge_line, ratio_at
 from ullage.core.memory.flush import flush_threshold, read_epoch, write_flush_prompt
-from ullage.core.transcript.context import WARNING_OPENING, advice_text
+from ullage.core.transcript.agent_lines import advice_text
+from ullage.core.transcript.context import WARNING_OPENING
 from ullage.core.transcript.entries import JsonObject
 from ullage.errors import LogRefused, UllageError
 from ullage.store.memory.daily_log import log_to_add_to

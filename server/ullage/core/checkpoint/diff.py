@@ -7,6 +7,7 @@ import msgspec
 
 from ullage.core.checkpoint.checkpoint import Checkpoint, storable
 from ullage.core.checkpoint.fields import FIELDS, Field, LeftOut, read_field
+from ullage.core.transcript.agent_lines import is_as_full
 
 ChangeKind: TypeAlias = Literal["added", "removed", "changed"]
 MIN_SHARED_WORDS = 0.5
@@ -78,11 +79,6 @@ def is_near_to(
     if _place(old) != (storable(session_file), n_compactions):
         return False
     return is_as_full(old.meta.token_usage.input_tokens, n_input_tokens, minimum_change_percent)
-
-
-def is_as_full(n_old: int, n_new: int, minimum_change_percent: float) -> bool:
-    """Whether a context has changed by less than a share of the tokens that it had."""
-    return abs(n_new - n_old) * 100 < minimum_change_percent * max(1, n_old)
 
 
 def _place(checkpoint: Checkpoint) -> tuple[str, int]:

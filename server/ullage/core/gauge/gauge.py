@@ -8,6 +8,7 @@ import msgspec
 
 from ullage.core.config.settings import Policy
 from ullage.core.gauge.window import Window
+from ullage.core.transcript.agent_lines import share_text, short_tokens, write_gauge_line
 from ullage.core.transcript.context import Context, ContextItem, list_rounds
 from ullage.core.transcript.tokens import Count, count_items
 
@@ -72,6 +73,11 @@ class Gauge(msgspec.Struct, frozen=True, kw_only=True):
     """Share of the window that is used; above 1 where the context overflows."""
     agent_compacts_at: CompactionPoint | None = None
     """None where the agent never does, or is not known to."""
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether a figure is no record."""
+        return self.used_source != "reported" or not self.window.is_certain
 
     @property
     def own_point_tokens(self) -> int | None:
@@ -191,29 +197,18 @@ def gauge_text(gauge: Gauge) -> str:
     """Write the gauge in a few characters: `42%`, `~42%` where a figure is no record, `?`."""
     if gauge.utilization is None:
         return "?"
-    is_estimated = gauge.used_source != "reported" or not gauge.window.is_certain
-    return share_text(gauge.utilization, is_estimated=is_estimated)
-
-
-def share_text(share: float, *, is_estimated: bool) -> str:
-    """Write a share of the window; here alone it is rounded, so that no two places differ."""
-    return f"{'~' if is_estimated else ''}{share:.0%}"
+    return share_text(gauge.utilization, is_estimated=gauge.is_estimated)
 
 
 def gauge_line(gauge: Gauge, *, is_checkpoint_saved: bool) -> str:
-    """Write the gauge for the agent itself (docs/design/gauge.md, "The line for the agent")."""
-    used = "?" if gauge.used_tokens is None else short_tokens(gauge.used_tokens)
-    line = f"[Context: {gauge_text(gauge)} | {used}/{short_tokens(gauge.window.n_tokens)} tokens"
-    return f"{line} | Checkpoint saved]" if is_checkpoint_saved else f"{line}]"
-
-
-def short_tokens(n_tokens: int) -> str:
-    """Write a number of tokens in thousands or millions: `850`, `162k`, `1.0M`."""
-    if n_tokens < 1000:
-        return str(n_tokens)
-    if n_tokens < 999_500:
-        return f"{n_tokens / 1000:.0f}k"
-    return f"{n_tokens / 1_000_000:.1f}M"
+    """Write the gauge for the agent itself."""
+    return write_gauge_line(
+        gauge.utilization,
+        gauge.used_tokens,
+        gauge.window.n_tokens,
+        is_estimated=gauge.is_estimated,
+        is_saved=is_checkpoint_saved,
+    )
 
 
 def tokens_text(n_before: int, n_after: int) -> str:

@@ -23,7 +23,6 @@ UNSEEN = "not in the messages"
 """In the place of a category: what an agent sends beside them, as system prompt and tools."""
 GAUGE_OPENING = "[Context: "
 RESTORE_OPENING = "[Post-compaction checkpoint restore]"
-ADVICE_OPENING = "[Context advice] "
 WARNING_OPENING = "[Context warning] "
 OFFER_OPENING = "[Context offer] "
 FLUSH_OPENING = "[SYSTEM - INTERNAL FLUSH PROMPT]"
@@ -33,11 +32,6 @@ PREFACE = "The conversation before this point was compacted. This summary stands
 """Tells the model what our summaries are; no part of the summary itself."""
 SYSTEM_SUMMARY_OPENING = "[Prior conversation summary]\n"
 """The same in a message of the system (docs/design/assembly.md, "History")."""
-_ADVICE = (
-    "The context is {percent} full{limit}. Bring the step at hand to an end, and say plainly what"
-    " is decided and what is open. Old output of tools may be replaced by placeholders now, and old"
-    " messages by a summary: read again what you need."
-)
 
 
 class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -191,9 +185,3 @@ def _is_one_answer(before: ContextItem, item: ContextItem) -> bool:
         return True
     is_answer = before.category == item.category == "assistant"
     return is_answer and all(isinstance(block, entries.Thinking) for block in before.message.blocks)
-
-
-def advice_text(share: float, compacted_at: int | None = None) -> str:
-    """Say what to do in a context that is so full, and compacted at a size before its end."""
-    limit = "" if compacted_at is None else f" and is compacted at {compacted_at:,} tokens"
-    return ADVICE_OPENING + _ADVICE.format(percent=f"{share:.0%}", limit=limit)

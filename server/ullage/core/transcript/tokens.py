@@ -5,12 +5,11 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from ullage.core.transcript import entries
+from ullage.core.transcript.agent_lines import IMAGE_TOKENS
 from ullage.core.transcript.context import ContextItem
 
 Count: TypeAlias = Callable[[str], int]
 """Counts the tokens of a text."""
-IMAGE_TOKENS = 1200
-"""What an image costs, whatever its size (pi 0.87.1: 4,800 characters by four)."""
 _COSTS = (
     # Pattern, tokens of a run, characters that they are good for, tokens of each further one.
     (r" [A-Z]?[a-z]+", 0.98, 8, 0.17),

@@ -24,6 +24,10 @@ long way, which takes them in: a few milliseconds (chosen)."""
 _MAX_LAID_DOWN_BYTES = 8 * 1024
 """Of one call: half a megabyte waits at most (chosen)."""
 _MAX_SNAPSHOT_BYTES = 64 * 1024
+_MAX_APPENDED_BYTES = 1024 * 1024
+"""Of a transcript since the snapshot; to read them takes as long as Python takes to start
+(chosen)."""
+_MAX_END_BYTES = 1024
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 _MAX_ID_CHARS = 64
 _PASSING = ("_", "PWD", "OLDPWD", "SHLVL", "CLAUDE_ENV_FILE")
@@ -60,6 +64,39 @@ def read_snapshot(name: str, event: str, folder: str) -> dict[str, object] | Non
         and all(is_list(stamp) and stamp == stamp_of(stamp[0]) for stamp in files)
     )
     return snapshot if is_current else None
+
+
+def read_appended(path: str, snapshot: dict[str, object]) -> list[bytes] | None:
+    """Read the lines that a transcript got since a snapshot; None where it is another file, where
+    a line is not whole, or where there are too many."""
+    n_known = snapshot.get("size")
+    if snapshot.get("transcript") != path or not isinstance(n_known, int):
+        return None
+    fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        info = os.fstat(fd)
+        n_before = min(n_known, _MAX_END_BYTES)
+        if info.st_ino != snapshot.get("inode") or info.st_size - n_known > _MAX_APPENDED_BYTES:
+            return None
+        os.lseek(fd, n_known - n_before, os.SEEK_SET)
+        data = os.read(fd, n_before + _MAX_APPENDED_BYTES)
+    finally:
+        os.close(fd)
+    if crc32(data[:n_before]) != snapshot.get("end"):
+        return None
+    *lines, rest = data[n_before:].split(b"\n")
+    return None if rest else [line for line in lines if line]
+
+
+def end_sum(path: str, n_bytes: int) -> int:
+    """Sum up the end of what a transcript was, by which `read_appended` knows it again."""
+    n_before = min(n_bytes, _MAX_END_BYTES)
+    fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        os.lseek(fd, n_bytes - n_before, os.SEEK_SET)
+        return crc32(os.read(fd, n_before))
+    finally:
+        os.close(fd)
 
 
 def stamp_of(path: object) -> list[object]:

@@ -8,20 +8,12 @@ from ullage.core.gauge.window import has_large_window, is_same_model
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import PREFACE, Category
 from ullage.formats.agents.claude_code import speech
+from ullage.formats.agents.claude_code.tail import SYNTHETIC_MODEL, USAGE_KEYS
 from ullage.formats.in_memory import MessageShape, as_user_message, prune_content
 from ullage.formats.json_line import as_object, compact_json, object_of, objects_of, text_of
 from ullage.formats.reading import counts_in, make_usage
 from ullage.formats.speech import attribute_to_harness, is_harness
 
-SYNTHETIC_MODEL = "<synthetic>"
-"""Model of the answers that Claude Code writes itself, such as errors of the API."""
-
-_USAGE_KEYS = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-)
 _STOPS = {"end_turn": True, "stop_sequence": True, "tool_use": False}
 """Whether an answer ends the turn, by its `stop_reason`; records of blocks that were streamed have
 none."""
@@ -199,7 +191,7 @@ def _usage_of(native: entries.JsonObject) -> entries.Usage | None:
     if usage is None:
         return None
     iterations = objects_of(usage, "iterations")
-    return make_usage(*counts_in(iterations[-1] if iterations else usage, _USAGE_KEYS))
+    return make_usage(*counts_in(iterations[-1] if iterations else usage, USAGE_KEYS))
 
 
 def prune_message(
