@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from base64 import b64encode
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -95,8 +97,15 @@ def test_a_word_that_would_take_long_to_merge_is_left_to_a_tokenizer() -> None:
     assert count_tokens("a" * 20_000) == count_as_tiktoken("a" * 20_000, "o200k_base")
 
 
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_the_ranks_are_those_of_the_file_that_tiktoken_downloads(encoding: str) -> None:
+    ranks_of = ranks.read_ranks(encoding) or {}
+    lines = (b"%b %d\n" % (b64encode(token), rank) for token, rank in ranks_of.items())
+    assert sha256(b"".join(lines)).hexdigest() == ranks.SHA256[encoding]
+
+
 def test_damaged_ranks_count_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    packed = ranks.read_packaged("tokenizers/cl100k_base.tiktoken.gz")
+    packed = ranks.read_packaged("tokenizers/cl100k_base.ranks")
     for damaged in (packed[:-9], b"", packed[:5000] + b"x" + packed[5001:]):
         monkeypatch.setattr(ranks, "read_packaged", lambda _, damaged=damaged: damaged)
         assert LightCounter("cl100k_base").count("one") is None
