@@ -40,7 +40,10 @@ def test_known_texts_have_their_known_counts(encoding: str, text: str, n_tokens:
     assert count_tokens(text, encoding) == n_tokens
 
 
-TEXTS = st.text(max_size=400) | LINES | st.text("abcdefgHIJ'\u017f 0123\n\té世ⅷ", max_size=400)
+ODD = st.text("abcdefgHIJ'\u017f 0123\n\té世ⅷ", max_size=400)
+WORDS = st.text("etaoinsrhldcu ", max_size=400)
+"""Letters that make up tokens of many lengths: merging has many ways to go."""
+TEXTS = st.text(max_size=400) | LINES | ODD | WORDS
 light = {encoding: LightCounter(encoding, max_cost=1 << 60) for encoding in ENCODINGS}
 
 
