@@ -6,13 +6,20 @@ from types import ModuleType
 import keyring.errors
 import pytest
 
+from model_server import ModelServer, serving, text_reply
+from model_session import CHANCE, GOOD, request_for
 from ullage.errors import EndpointRefused
 from ullage.summary.endpoint import (
     ApiKey,
     ModelChoice,
+    Provider,
+    endpoint_for,
     find_key,
     read_system_keyring,
 )
+from ullage.summary.limits import REMOTE
+from ullage.summary.stages import summarize_with_model
+from virtual_time import run_virtual
 
 ENV = {
     "OPENROUTER_API_KEY": "key-of-openrouter",
@@ -98,3 +105,22 @@ def test_a_keyring_that_is_locked_or_missing_holds_no_key(
     assert read_system_keyring("ullage", "https://openrouter.ai") is None
     monkeypatch.setitem(sys.modules, "keyring", None)
     assert read_system_keyring("ullage", "https://openrouter.ai") is None
+
+
+@pytest.mark.parametrize("provider", ["custom", "ollama", "openai"])
+def test_the_key_of_a_local_server_goes_to_it_and_to_no_other(provider: Provider) -> None:
+    async def main() -> tuple[ModelServer, ModelServer]:
+        async with serving(text_reply(GOOD)) as server, serving(text_reply(GOOD)) as other:
+            choice = ModelChoice(provider=provider, model="m", base_url=server.base_url)
+            key = find_key(choice, ENV, no_keyring)
+            endpoint = endpoint_for(choice, key=key, window_tokens=32_000)
+            await summarize_with_model(request_for(), endpoint, limits=REMOTE, chance=CHANCE)
+            elsewhere = ModelChoice(provider=provider, model="m", base_url=other.base_url)
+            with pytest.raises(EndpointRefused, match="is not sent to"):
+                endpoint_for(elsewhere, key=key, window_tokens=32_000)
+            return server, other
+
+    server, other = run_virtual(main)
+    assert server.asked
+    assert all("authorization: bearer key-of-mine\r\n" in a.head.lower() for a in server.asked)
+    assert not other.n_connections

@@ -287,16 +287,16 @@ def test_a_workspace_that_went_away_is_not_made(memory: Memory) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
-def test_a_file_keeps_its_mode_and_a_new_one_gets_the_users(memory: Memory) -> None:
+def test_a_file_keeps_its_mode_and_a_new_one_is_private(memory: Memory) -> None:
     memory.write(MEMORY, b"- a\n")
     memory.path(MEMORY).chmod(0o664)
-    before = os.umask(0o027)
+    before = os.umask(0)
     try:
         memory.make(memory=b"- b\n", superseded=b"- a\n", rejected=b"no\n")
     finally:
         os.umask(before)
     modes = [memory.path(name).stat().st_mode & 0o777 for name in (MEMORY, SUPERSEDED, REJECTED)]
-    assert modes == [0o664, 0o640, 0o600]
+    assert modes == [0o664, 0o600, 0o600]
     memory.undo()
     assert memory.path(MEMORY).stat().st_mode & 0o777 == 0o664
     record = record_path("0001", memory.root, memory.places)

@@ -132,17 +132,24 @@ def remove_stale_temporaries(folder: Path) -> None:
 def make_private_file(path: Path) -> None:
     """Make an empty file that its user alone reads, unless it is there: SQLite's are for all.
 
+    One that is there is closed to others: releases up to 0.1.0 left SQLite's open to read.
+
     Raises:
         OSError: the folder does not take it.
     """
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    try:
+        if sys.platform != "win32" and os.fstat(fd).st_mode & 0o077:
+            os.fchmod(fd, 0o600)
+    finally:
+        os.close(fd)
 
 
-def write_new_file(path: Path, data: bytes, *, mode: int = 0o600) -> None:
+def write_new_file(path: Path, data: bytes) -> None:
     """Create a file that must not exist, and check what arrived on disk."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
     flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    fd = os.open(path, flags, mode)
+    fd = os.open(path, flags, 0o600)
     try:
         write_all(fd, data)
         os.fsync(fd)
@@ -205,13 +212,17 @@ def make_folder(folder: Path) -> None:
     Raises:
         StateUnwritable: the system does not let us.
     """
-    missing = [folder, *folder.parents]
     try:
-        missing = missing[: next(at for at, path in enumerate(missing) if path.is_dir())]
-        for path in reversed(missing):
-            path.mkdir(mode=0o700, exist_ok=True)
+        _make_private_folders(folder)
     except OSError as error:
         raise unwritable(folder, error) from None
+
+
+def _make_private_folders(folder: Path) -> None:
+    folders = [folder, *folder.parents]
+    missing = folders[: next(at for at, path in enumerate(folders) if path.is_dir())]
+    for path in reversed(missing):
+        path.mkdir(mode=0o700, exist_ok=True)
 
 
 def unwritable(path: Path, error: OSError) -> StateUnwritable:
@@ -247,7 +258,7 @@ def make_session_folder(folder: Path) -> None:
         StorageError: the system does not let us.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        _make_private_folders(folder)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise StorageError(f"cannot make {folder}: {reason}. Make it yourself") from None

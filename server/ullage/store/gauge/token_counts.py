@@ -14,7 +14,7 @@ from threading import Lock
 from typing import TypeAlias, cast
 
 from ullage.errors import UllageError
-from ullage.store.files.atomic import make_folder
+from ullage.store.files.atomic import make_folder, make_private_file
 from ullage.store.gauge.tokenizer import count_tokens
 
 DIGEST_BYTES = 16
@@ -116,6 +116,7 @@ class TokenCounts:
         rows = [(self._encoding, digest, n_tokens) for digest, n_tokens in self._new.items()]
         if self._path.is_file() and self._path.stat().st_size > MAX_CACHE_BYTES:
             self._path.unlink()
+        make_private_file(self._path)
         with closing(sqlite3.connect(self._path, timeout=BUSY_TIMEOUT_S)) as writer, writer:
             writer.execute(_CREATE)
             writer.executemany("INSERT OR IGNORE INTO counts VALUES (?, ?, ?)", rows)

@@ -126,7 +126,7 @@ def append_text(
         try:
             if path.parent.name == FOLDER:
                 # Not `parents`: a workspace that went away is not made again.
-                path.parent.mkdir(exist_ok=True)
+                path.parent.mkdir(mode=0o700, exist_ok=True)
             fd = open_unlinked(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             try:
                 _append(fd, path, _join(_tail(fd, path), block, title), intent_path)

@@ -23,7 +23,6 @@ from ullage.store.memory.places import FOLDER, memory_folder
 from ullage.store.memory.unlinked import find_unlinked, read_unlinked, unwritable_file
 
 Place: TypeAlias = Literal["workspace", "state"]
-_PRIVATE = 0o600
 
 
 class PlannedFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,8 +42,7 @@ class FileWrite(msgspec.Struct, frozen=True, kw_only=True):
     path: Path
     seen: bytes | None
     wanted: bytes | None
-    mode: int
-    """Of a new file, but for what the user's umask takes away."""
+    place: Place
     note: str | None = None
     """What a person is to know of it."""
 
@@ -177,26 +175,23 @@ def _add_taken(file: PlannedFile, path: Path, seen: bytes | None) -> bytes:
 def _plan_write(
     file: PlannedFile, path: Path, seen: bytes | None, wanted: bytes | None
 ) -> FileWrite:
-    mode = _PRIVATE if file.place == "state" else 0o666
-    return FileWrite(path=path, seen=seen, wanted=wanted, mode=mode)
+    return FileWrite(path=path, seen=seen, wanted=wanted, place=file.place)
 
 
 def _stage(write: FileWrite, temporary: Path) -> None:
     """Write the new content under another name, for those who may read the old one."""
     if write.wanted is None:
         return
-    if write.mode == _PRIVATE:
+    if write.place == "state":
         atomic.make_folder(write.path.parent)
     try:
         if write.path.parent.name == FOLDER:
             # Not `parents`: a workspace that went away is not made again.
-            write.path.parent.mkdir(exist_ok=True)
-        if write.seen is None:
-            atomic.write_new_file(temporary, write.wanted, mode=write.mode)
-            return
+            write.path.parent.mkdir(mode=0o700, exist_ok=True)
         atomic.write_new_file(temporary, write.wanted)
-        atomic.give_owner(temporary, write.path)
-        temporary.chmod(stat.S_IMODE(write.path.stat().st_mode))
+        if write.seen is not None:
+            atomic.give_owner(temporary, write.path)
+            temporary.chmod(stat.S_IMODE(write.path.stat().st_mode))
     except OSError as error:
         raise unwritable_file(write.path, error) from None
 

@@ -17,7 +17,7 @@ from ullage.store.transcript.reader import read_at
 if sys.platform == "win32":
 
     def _open_unfollowed(path: Path, flags: int) -> int:
-        fd = os.open(path, flags | os.O_BINARY | os.O_NOINHERIT, 0o666)
+        fd = os.open(path, flags | os.O_BINARY | os.O_NOINHERIT, 0o600)
         # No flag keeps links out here: what was opened must be what has the name.
         if not os.path.samestat(os.fstat(fd), path.lstat()) or path.parent.resolve() != path.parent:
             os.close(fd)
@@ -32,7 +32,7 @@ else:
         try:
             # Without O_NONBLOCK a pipe that comes in the file's place would hold us for ever.
             flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            return os.open(path.name, flags, 0o666, dir_fd=folder)
+            return os.open(path.name, flags, 0o600, dir_fd=folder)
         finally:
             os.close(folder)
 
