@@ -13,7 +13,7 @@ from lsprotocol import types
 
 from codex_files import SESSION_ID, CodexFile
 from database_files import OpencodeSession
-from pi_files import PiFile, conversation
+from pi_files import MODEL, PiFile, conversation
 from running import WAIT_S, Place
 from ullage.lsp import follow as follow_module
 from ullage.lsp.config import reload_config
@@ -187,6 +187,7 @@ def write_codex(place: Place) -> Path:
 async def test_a_session_of_a_new_day_is_shown(
     editor, only_by_notices, workspace_session: tuple[PiFile, Path]
 ) -> None:
+    (editor.place.home / ".codex" / "sessions" / "2026").mkdir(parents=True)
     await editor.start(editor.place.cwd)
     await editor.gauge(lambda gauge: gauge.text == "42%")
     path = write_codex(editor.place)
@@ -234,16 +235,27 @@ async def test_what_is_configured_in_a_file_that_did_not_exist_counts(
     await editor.gauge(lambda gauge: gauge.text == "10%")
 
 
-async def test_a_document_of_any_folder_is_followed_while_it_is_open(
-    editor, only_by_notices, full_session: Path
+async def test_what_the_editor_configures_counts_for_what_is_followed(
+    editor, only_by_notices, workspace_session: tuple[PiFile, Path]
 ) -> None:
-    pi = conversation(2, usage=84_000)
+    await editor.start(editor.place.cwd)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    settings = {"ullage": {"contextWindow": 840_000}}
+    editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
+    await editor.gauge(lambda gauge: gauge.text == "10%")
+
+
+async def test_a_document_of_any_folder_is_followed_while_it_is_open(
+    editor, only_by_notices, workspace_session: tuple[PiFile, Path]
+) -> None:
+    pi = conversation(2, usage=40_000, model=MODEL)
     path = editor.place.write(str(editor.place.root / "elsewhere" / "s.jsonl"), pi.data)
-    await editor.start()
+    await editor.start(editor.place.cwd)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
     editor.open(path)
-    before = await editor.gauge(lambda gauge: gauge.session is not None)
-    grow(pi, path, 150_000)
-    await editor.gauge(lambda gauge: gauge.text != before.text)
+    await editor.diagnostics(path, count=0)
+    grow(pi, path, 191_000)
+    await editor.diagnostics(path, count=1)
 
 
 async def test_a_session_that_its_agent_left_is_no_longer_live(
