@@ -44,6 +44,12 @@ def test_every_table_is_used_and_explained() -> None:
         assert list_entries(table) or list_entries(table, has_spaces=False)
 
 
+def test_no_text_of_ascii_has_a_fragment() -> None:
+    """So most texts are not looked through for any."""
+    for table in get_args(Table):
+        assert not any(map(str.isascii, list_entries(table, has_spaces=False)))
+
+
 def test_a_list_joins_the_languages() -> None:
     rules = word_list("strong_rules")
     assert {"never", "niemals", "никогда"} <= rules.words

@@ -36,7 +36,7 @@ _MIN_TELLING = 2
 _MAX_LISTS = 3
 """Answers with options that are remembered; chosen."""
 _APPROVALS = word_list("approvals")
-_CLEAR_APPROVALS = msgspec.structs.replace(_APPROVALS, words=frozenset(), fragments=None)
+_CLEAR_APPROVALS = msgspec.structs.replace(_APPROVALS, words=frozenset(), pattern="")
 """Those of several words, which say yes wherever a clause begins with them."""
 _NODS = word_list("nods")
 _LEAD_INS = word_list("lead_ins")

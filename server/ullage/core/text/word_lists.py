@@ -50,8 +50,19 @@ class WordList(msgspec.Struct, frozen=True, kw_only=True):
     """Phrases by their first word, which spares most searches for them."""
     heads: frozenset[str]
     """These first words."""
-    fragments: re.Pattern[str] | None
-    """For scripts that put no spaces between words; None without any."""
+    pattern: str
+    """Of what is looked for in scripts that put no spaces between words; empty without any. No text
+    of ASCII matches it."""
+
+    @property
+    def fragments(self) -> re.Pattern[str] | None:
+        """Compile the pattern when a text needs it first; None without one."""
+        return _compile(self.pattern) if self.pattern else None
+
+
+@cache
+def _compile(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 @cache
@@ -60,6 +71,7 @@ def read_languages() -> tuple[Language, ...]:
     return tuple(decoder.decode(read_packaged(f"words/{code}.json")) for code in LANGUAGES)
 
 
+@cache
 def word_list(table: Table) -> WordList:
     """Join a table over all languages; what holds a space or a hyphen is a phrase."""
     words: set[str] = set()
@@ -80,19 +92,18 @@ def word_list(table: Table) -> WordList:
         words=frozenset(words),
         phrases=phrases,
         heads=frozenset(phrases),
-        fragments=compile_fragments(fragments),
+        pattern=_join_fragments(fragments),
     )
 
 
-def compile_fragments(entries: Iterable[str]) -> re.Pattern[str] | None:
+def _join_fragments(entries: Iterable[str]) -> str:
     """Join parts of text into one pattern: `^` begins a clause in it, `$` ends a word."""
-    parts = [
+    return "|".join(
         (_CLAUSE_BEGIN if entry.startswith("^") else "")
         + re.escape(entry.strip("^$"))
         + (_WORD_END if entry.endswith("$") else "")
         for entry in entries
-    ]
-    return re.compile("|".join(parts)) if parts else None
+    )
 
 
 def list_entries(table: Table, *, has_spaces: bool = True) -> tuple[str, ...]:

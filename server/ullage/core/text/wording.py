@@ -102,7 +102,8 @@ def begins_with(text: str, table: WordList) -> bool:
         for phrase in table.phrases.get(first[0], ())
     ):
         return True
-    return table.fragments is not None and table.fragments.match(lower) is not None
+    fragments = None if lower.isascii() else table.fragments
+    return fragments is not None and fragments.match(lower) is not None
 
 
 def _holds_phrase(lower: str, phrase: str) -> bool:
@@ -125,12 +126,11 @@ def _is_word_end(lower: str, end: int) -> bool:
 def join_lists(*tables: WordList) -> WordList:
     """Join tables into one that is quick to say no: a phrase's first word is enough."""
     words = frozenset(word for table in tables for word in (*table.words, *table.phrases))
-    patterns = [table.fragments.pattern for table in tables if table.fragments is not None]
     return WordList(
         words=words,
         phrases={},
         heads=frozenset(),
-        fragments=re.compile("|".join(patterns)) if patterns else None,
+        pattern="|".join(table.pattern for table in tables if table.pattern),
     )
 
 
@@ -194,7 +194,7 @@ def _remark_pattern(remark: str) -> str:
 _RULE_PHRASES = list_entries("strong_rules")
 _REMARKED = re.compile(
     rf"(?<!\w)(?:{'|'.join(map(_remark_pattern, list_entries('remarks')))})(?!\w)"
-    + (f"|{_REMARKS.fragments.pattern}" if _REMARKS.fragments else "")
+    + f"|{_REMARKS.pattern}"
 )
 SUBJECTS = word_list("subjects").words
 _NOT = "|".join(map(re.escape, sorted(_NEGATIONS)))
