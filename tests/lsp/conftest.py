@@ -6,7 +6,6 @@ one in a process of its own.
 
 import asyncio
 import sys
-import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import cache
@@ -17,26 +16,18 @@ from typing import TypeVar
 import pytest
 import pytest_asyncio
 from lsprotocol import types
-from pygls.client import JsonRPCClient
-from pygls.io_ import run_async
 from pygls.protocol import default_converter
-from pygls.server import JsonRPCServer
 from pytest_lsp import LanguageClient
 
+from language_server import running_server, serve
 from pi_files import MODEL, PiFile, conversation
 from running import WAIT_S, Place
-from ullage.lsp import state
-from ullage.lsp.language_protocol import plain_converter
-from ullage.lsp.server import make_server
 from ullage.lsp.state import UllageServer
-from ullage.store.files.places import current_places
-from ullage.store.gauge.tokenizer import count_tokens
 
 T = TypeVar("T")
 
-# A converter generates its code at first use, which takes 0.1 s: one of each does for all tests.
 client_converter = cache(default_converter)
-server_converter = cache(plain_converter)
+"""It generates its code at first use, which takes 0.1 s: one does for all tests."""
 
 
 class Editor:
@@ -254,48 +245,14 @@ async def stdio_editor(place: Place) -> AsyncIterator[Editor]:
 @asynccontextmanager
 async def running_editor(place: Place) -> AsyncIterator[Editor]:
     editor = Editor(place)
-    with place.entered() as patch:
-        patch.setattr(state, "plain_converter", server_converter)
-        server = make_server(current_places())
-        server.worker.count_tokens = count_tokens
-        editor.server = server
-        to_server, to_client = Pipe(), Pipe()
-        editor.ended = asyncio.create_task(serve(server, to_server.reader, to_client))
-        listening = asyncio.create_task(serve(editor.client, to_client.reader, to_server))
+    async with running_server(place) as running:
+        editor.server, editor.ended = running.server, running.ended
+        listening = asyncio.create_task(
+            serve(editor.client, running.to_client.reader, running.to_server)
+        )
         yield editor
         await editor.leave()
         await asyncio.wait_for(listening, WAIT_S)
-
-
-class Pipe:
-    """One direction of a connection in memory; any thread may write to it."""
-
-    def __init__(self) -> None:
-        self.reader = asyncio.StreamReader()
-        self._loop = asyncio.get_running_loop()
-        self._is_closed = False
-
-    def write(self, data: bytes) -> None:
-        if not self._is_closed:
-            self._loop.call_soon_threadsafe(self.reader.feed_data, data)
-
-    def close(self) -> None:
-        self._is_closed = True
-        self._loop.call_soon_threadsafe(self.reader.feed_eof)
-
-
-async def serve(
-    peer: JsonRPCServer | JsonRPCClient, reader: asyncio.StreamReader, writer: Pipe
-) -> object:
-    """Let one end of a connection work until the other one closes it; give its exit code."""
-    peer.protocol.set_writer(writer)
-    try:
-        await run_async(threading.Event(), reader, peer.protocol, None, peer.report_server_error)
-    except SystemExit as ended:
-        return ended.code
-    finally:
-        writer.close()
-    return None
 
 
 @pytest.fixture

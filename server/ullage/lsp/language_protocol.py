@@ -1,9 +1,9 @@
 """The protocol as pygls speaks it, but for what does not fit us.
 
 pygls runs a command under an id of its own, so that cancelling the request ends nothing, and it
-keeps the request's progress token to itself; it wants an argument for each parameter. It knows no
-`workspace/textDocumentContent` among the capabilities of a server. It keeps the text of every
-open document: we read transcripts from disk and the texts of small documents from
+keeps the request's progress token to itself; it makes of any argument one of the right type. It
+knows no `workspace/textDocumentContent` among the capabilities of a server. It keeps the text of
+every open document: we read transcripts from disk and the texts of small documents from
 `lsp/state.py`, so that nothing is held twice. It counts columns as the client likes best; all
 of our positions are in UTF-16 units, which every client must understand. And it makes named
 tuples of the parameters of our own requests, whose fields lose names that are no identifiers.
@@ -11,31 +11,28 @@ tuples of the parameters of our own requests, whose fields lose names that are n
 
 from collections.abc import Awaitable, Callable, Generator
 from contextvars import ContextVar
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 import attrs
 import msgspec
 from cattrs import Converter
 from cattrs.gen import make_dict_unstructure_fn
 from lsprotocol import types
-from pygls.protocol import (
-    JsonRPCRequestMessage,
-    LanguageServerProtocol,
-    default_converter,
-    lsp_method,
-)
+from pygls.exceptions import JsonRpcInvalidParams
+from pygls.protocol import JsonRPCRequestMessage, default_converter, lsp_method
 
 from ullage.core.documents.virtual_uri import SCHEME
 from ullage.lsp import protocol
+from ullage.lsp.incoming import AnsweringProtocol
 
 Handling = Generator[Any, Any, Any]  # pyright: ignore[reportExplicitAny]: as pygls declares it
-Called = tuple[Callable[..., Awaitable[object]], tuple[object, ...], dict[str, object]]
+Run: TypeAlias = Callable[[object], Awaitable[object]]
 
 client_token: Final[ContextVar[str | int | None]] = ContextVar("client_token", default=None)
 """The progress token that came with the request or the command that is being answered."""
 
 
-class UllageProtocol(LanguageServerProtocol):
+class UllageProtocol(AnsweringProtocol):
     @lsp_method(types.INITIALIZE)
     def lsp_initialize(self, params: types.InitializeParams) -> Handling:
         if params.capabilities.general is not None:
@@ -51,16 +48,15 @@ class UllageProtocol(LanguageServerProtocol):
     async def lsp_workspace__execute_command(  # pyright: ignore[reportIncompatibleMethodOverride]: pygls awaits what is no generator
         self, params: types.ExecuteCommandParams
     ) -> object:
-        # As with requests, no argument stands for the defaults.
-        params.arguments = [
-            {} if argument is None else argument for argument in params.arguments or (None,)
-        ]
+        handler = cast("dict[str, Run]", self.fm.commands).get(params.command)
+        if handler is None:
+            raise JsonRpcInvalidParams(f"there is no command {params.command!r}")
+        arguments = params.arguments or [None]
+        if len(arguments) > 1:
+            raise JsonRpcInvalidParams("a command takes one argument, an object")
         token = client_token.set(params.work_done_token)
         try:
-            handler, args, named = cast(
-                Called, next(super().lsp_workspace__execute_command(params))
-            )
-            return await handler(*args, **named)
+            return await handler(arguments[0])
         finally:
             client_token.reset(token)
 

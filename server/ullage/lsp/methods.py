@@ -39,10 +39,10 @@ def command(name: str, run: Run[A, R], *, writes: bool = True) -> Method:
     argument, result = _types(run)
 
     @functools.wraps(run)
-    async def handler(ls: UllageServer, argument: A) -> R:
+    async def handler(ls: UllageServer, given: object) -> R:
         if writes:
             ls.refuse_write()
-        answer = await run(ls, argument)
+        answer = await run(ls, _read_argument(given, argument))
         if isinstance(answer, Outcome) and answer.text is None:
             resume = "" if answer.resume is None else f". Go on with: {answer.resume}"
             tell(ls, f"{answer.message}{resume}")
@@ -59,15 +59,13 @@ def request(name: str, run: Run[A, R], *, writes: bool = False) -> Method:
     async def handler(ls: UllageServer, params: object) -> R:
         if writes:
             ls.refuse_write()
-        # None at all stand for the defaults.
-        given: object = cast(object, {}) if params is None else params
         token: object = None
-        if isinstance(given, dict):
-            given = dict(cast("dict[str, object]", given))
-            token = given.pop("workDoneToken", None)
+        if isinstance(params, dict):
+            params = dict(cast("dict[str, object]", params))
+            token = params.pop("workDoneToken", None)
         reset = client_token.set(token if isinstance(token, str | int) else None)
         try:
-            return await run(ls, _read_argument(given, argument))
+            return await run(ls, _read_argument(params, argument))
         finally:
             client_token.reset(reset)
 
@@ -81,7 +79,7 @@ def _types(run: Run[A, R]) -> tuple[type[A], type[R]]:
 
 
 def _read_argument(given: object, argument: type[A]) -> A:
-    """Read the parameters of a request.
+    """Read the parameters of a request, or the argument of a command; None is all defaults.
 
     Raises:
         JsonRpcInvalidParams: they are not of the type, in one line.
@@ -95,6 +93,6 @@ def _read_argument(given: object, argument: type[A]) -> A:
                 f" {', '.join(sorted(fields))}"
             )
     try:
-        return msgspec.convert(given, argument)
+        return msgspec.convert({} if given is None else given, argument)
     except msgspec.ValidationError as error:
         raise JsonRpcInvalidParams(f"wrong parameters: {error}") from None

@@ -7,13 +7,14 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, ParamSpec, TypeAlias
+from typing import Literal, ParamSpec, TypeAlias, cast
 
 from lsprotocol.types import (
     TextDocumentSyncKind,
     WindowClientCapabilities,
     WorkspaceClientCapabilities,
 )
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from ullage.app.change.check_material import KeptMaterials
@@ -266,7 +267,9 @@ class UllageServer(LanguageServer):
         self.check_locks = defaultdict[Path, asyncio.Lock](asyncio.Lock)
 
     def report_server_error(self, error: Exception, source: object) -> None:
-        """Say nothing: refusals are answers, and faults are logged where they happen."""
+        """Answer what is no JSON; other refusals are answers, faults are logged in their place."""
+        if source is JsonRpcException:
+            cast(UllageProtocol, self.protocol).refuse_unread(error)
 
     def begin(
         self, work: Callable[P, Coroutine[None, None, None]], *args: P.args, **kwargs: P.kwargs
