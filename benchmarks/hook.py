@@ -8,6 +8,7 @@ context status` on the same file in the same run.
 import json
 import os
 import random
+import shlex
 import statistics
 import subprocess
 import sys
@@ -17,9 +18,15 @@ from pathlib import Path
 from measure import Cost, median
 from sessions import prose
 
+from ullage.core.install.hook_settings import write_hook_command
+from ullage.store.files.programs import package_folder
+
 N_ROUNDS = 11
 SESSION_ID = "33333333-4444-4555-8666-777777777777"
+SECOND_ID = "33333333-4444-4555-8666-888888888888"
 N_USED = 190_000
+APPENDED = "UserPromptSubmit, another turn each time"
+"""Of a session that is a third full at first."""
 EVENTS: dict[str, dict[str, object]] = {
     "PostToolUse": {
         "hook_event_name": "PostToolUse",
@@ -28,7 +35,15 @@ EVENTS: dict[str, dict[str, object]] = {
         "tool_response": {"filePath": "/bench/a.py"},
         "tool_use_id": "toolu_000000001",
     },
+    "PostToolUseFailure": {
+        "hook_event_name": "PostToolUseFailure",
+        "tool_name": "Bash",
+        "tool_input": {"command": "npm test"},
+        "tool_use_id": "toolu_000000002",
+        "error": "Exit code 1\n3 failed",
+    },
     "UserPromptSubmit": {"hook_event_name": "UserPromptSubmit", "prompt": "Go on."},
+    APPENDED: {"hook_event_name": "UserPromptSubmit", "prompt": "Go on."},
     "PreCompact": {"hook_event_name": "PreCompact", "trigger": "auto"},
     "SessionStart compact": {"hook_event_name": "SessionStart", "source": "compact"},
     "SessionStart resume": {"hook_event_name": "SessionStart", "source": "resume"},
@@ -50,6 +65,8 @@ def main() -> None:
         path = folder / "session.jsonl"
         write_session(path, folder)
         env = {**os.environ, "HOME": name, "XDG_STATE_HOME": str(folder / "state")}
+        # As it is installed: with its byte code.
+        env.pop("PYTHONDONTWRITEBYTECODE", None)
         base = {"session_id": SESSION_ID, "transcript_path": str(path), "cwd": name}
         python = [sys.executable, "-P"]
         commands: dict[str, tuple[list[str], dict[str, object]]] = {
@@ -59,14 +76,34 @@ def main() -> None:
                 {},
             ),
         }
-        hook = [*python, "-m", "ullage", "hook", "claude-code"]
+        hook = shlex.split(
+            write_hook_command(
+                sys.executable,
+                package_folder(),
+                "claude-code",
+                is_windows=os.name == "nt",
+                takes_bash=True,
+            )
+        )
         for event, fields in EVENTS.items():
             commands[event] = hook, base | fields
+        older = [*python, "-m", "ullage", "hook", "claude-code"]
+        commands["PostToolUse, as 0.1 installed it"] = older, commands["PostToolUse"][1]
+        other = folder / "other.jsonl"
+        turns = part_session(path)
+        other.write_bytes(turns[0])
+        own_names = {"transcript_path": str(other), "session_id": SECOND_ID}
+        commands[APPENDED] = hook, commands[APPENDED][1] | own_names
         costs: dict[str, list[Cost]] = {name: [] for name in commands}
-        for n in range(N_ROUNDS):
+        for n in range(-1, N_ROUNDS):
             for event, (command, fields) in commands.items():
                 own = {"session_id": f"new-{n}"} if event == OFFERED else {}
-                costs[event].append(run(command, json.dumps(fields | own).encode(), env))
+                if event == APPENDED:
+                    with other.open("ab") as file:
+                        file.write(turns[n + 2])
+                cost = run(command, json.dumps(fields | own).encode(), env)
+                # The first of a session and the first after an install take longer.
+                costs[event] += [cost] if n >= 0 else []
     bare, status = (statistics.median(c.cpu_s for c in found) for found in list(costs.values())[:2])
     print("| event | CPU ms, median | least | times `python -c pass` | times `context status` |")
     print("|---|---|---|---|---|")
@@ -88,6 +125,14 @@ def run(command: list[str], stdin: bytes, env: dict[str, str]) -> Cost:
     if process.returncode != 0:
         raise RuntimeError(f"{command} ended with {process.returncode}")
     return Cost(0.0, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def part_session(path: Path) -> list[bytes]:
+    """Make another session, parted into its first third and pieces of four lines after that."""
+    data = path.read_bytes().replace(SESSION_ID.encode(), SECOND_ID.encode())
+    lines = data.splitlines(keepends=True)
+    starts = range(len(lines) // 3, len(lines), 4)
+    return [b"".join(lines[: starts[0]]), *(b"".join(lines[at : at + 4]) for at in starts)]
 
 
 def write_session(path: Path, cwd: Path) -> None:

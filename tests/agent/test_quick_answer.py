@@ -161,7 +161,18 @@ def test_another_environment_is_looked_at_anew(lab: Lab, monkeypatch: pytest.Mon
 def test_a_damaged_snapshot_is_none(lab: Lab) -> None:
     lab.ask(lab.told())
     (snapshot,) = (lab.place.state / "context" / FOLDER).iterdir()
-    for content in (b"", b"[]", b'{"version": 1}', b'{"version":1,"files":[[]]}', b"\xff" * 99):
+    own = json.loads(snapshot.read_bytes())
+    for changed in (
+        {"files": [[]]},
+        {"files": 1},
+        {"version": "0.0.1"},
+        {"signs": 1},
+        {"state": 1},
+    ):
+        snapshot.write_bytes(data(own | changed))
+        assert not lab.ask(lab.told("toolu_000000002"))
+        snapshot.write_bytes(data(own))
+    for content in (b"", b"[]", b'{"version": 1}', b"\xff" * 99):
         snapshot.write_bytes(content)
         assert not lab.ask(lab.told("toolu_000000002"))
         assert lab.ask(lab.told("toolu_000000003"))

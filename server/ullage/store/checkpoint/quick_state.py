@@ -10,9 +10,9 @@ import sys
 from binascii import crc32
 from time import time_ns
 
+from ullage import __version__
 from ullage.core.text.quick_json import is_list, is_object, parse_json, write_json
 
-VERSION = 1
 SPOOL_VERSION = 2
 """Of the files of `spool.py`; 1 had no tool calls as their hooks lay them down."""
 FOLDER = "hooks"
@@ -46,6 +46,8 @@ def session_name(agent: str, session_id: str) -> str | None:
 def read_snapshot(name: str, event: str, folder: str) -> dict[str, object] | None:
     """Read what the last hook of a session at an event found, if all that it read is as it was.
 
+    Another version of Ullage may find other things.
+
     Args:
         folder: the project that the agent works in.
     """
@@ -54,14 +56,14 @@ def read_snapshot(name: str, event: str, folder: str) -> dict[str, object] | Non
         return None
     path = os.path.join(root, "context", FOLDER, f"{name}.{event}.json")
     snapshot = parse_json(read_beginning(path, _MAX_SNAPSHOT_BYTES))
-    if not is_object(snapshot) or snapshot.get("version") != VERSION:
+    if not is_object(snapshot) or snapshot.get("version") != __version__:
         return None
     files = snapshot.get("files")
     is_current = (
         snapshot.get("folder") == folder
         and snapshot.get("environment") == environment_sum()
         and is_list(files)
-        and all(is_list(stamp) and stamp == stamp_of(stamp[0]) for stamp in files)
+        and all(is_list(stamp) and stamp and stamp == stamp_of(stamp[0]) for stamp in files)
     )
     return snapshot if is_current else None
 

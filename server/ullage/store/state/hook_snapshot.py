@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from ullage import __version__
 from ullage.store.checkpoint import quick_state
 from ullage.store.config.files import list_config_files
 from ullage.store.files.atomic import remove_quietly, replace_file
@@ -31,7 +32,7 @@ def write_snapshot(
     paths = dict.fromkeys((*list_config_files(places, (places.cwd,)), *files))
     folder = places.state_folder / "context" / quick_state.FOLDER
     snapshot: dict[str, object] = {
-        "version": quick_state.VERSION,
+        "version": __version__,
         "folder": str(places.cwd),
         "environment": quick_state.environment_sum(),
         "files": [quick_state.stamp_of(str(path)) for path in paths],
