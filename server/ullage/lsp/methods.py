@@ -94,5 +94,5 @@ def _read_argument(given: object, argument: type[A]) -> A:
             )
     try:
         return msgspec.convert({} if given is None else given, argument)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError, OverflowError) as error:
         raise JsonRpcInvalidParams(f"wrong parameters: {error}") from None
