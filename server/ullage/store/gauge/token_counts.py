@@ -79,7 +79,7 @@ class TokenCounts:
         return n_tokens if text else 0
 
     def warm_up(self) -> None:
-        """Load the tokenizer even if all counts are kept; takes half a second."""
+        """Load what counts even if all counts are kept; a tokenizer takes half a second."""
         self.count_text("warm", self._encoding)
 
     def save(self) -> None:
