@@ -94,8 +94,6 @@ def compact(context: click.Context, **_: object) -> None:
 
 
 def _run_asked(choices: CompactOptions, loaded: "Loaded", config: Config, places: Places) -> None:
-    import asyncio
-
     from ullage.app.change.compact import Request, compact, plan_compaction, with_flush
     from ullage.app.change.compact_report import report_unneeded
     from ullage.cli.previews import carry_out, preview_of
@@ -105,21 +103,21 @@ def _run_asked(choices: CompactOptions, loaded: "Loaded", config: Config, places
         refuse_read_only(loaded.policy)
     model = options.configured_model(config, places)
     request = Request(layer=choices.layer, focus=choices.focus, truncates=choices.truncate)
-    plan = asyncio.run(plan_compaction(loaded, request, config, places, model))
+    plan = options.run_to_end(plan_compaction(loaded, request, config, places, model))
     if choices.is_edited and not isinstance(plan, NoCompaction):
         text = _edit(plan.summary.text)
         if not text.strip():
             click.echo("Compaction cancelled: the summary is empty.", err=True)
             return
         request = msgspec.structs.replace(request, summary=text)
-        plan = asyncio.run(plan_compaction(loaded, request, config, places, model))
+        plan = options.run_to_end(plan_compaction(loaded, request, config, places, model))
     if isinstance(plan, NoCompaction):
         if choices.as_json:
             print_json(report_unneeded(plan))
         else:
             click.echo(safe(f"{_FAILED}: {plan.reason}"), err=True)
         return
-    plan = asyncio.run(with_flush(plan, config, places, model))
+    plan = options.run_to_end(with_flush(plan, config, places, model))
     carry_out(
         preview_of(plan),
         lambda: compact(plan, config, places),
@@ -138,8 +136,6 @@ def _edit(summary: str) -> str:
 
 
 def _run_due(choices: CompactOptions, loaded: "Loaded", config: Config, places: Places) -> None:
-    import asyncio
-
     from ullage.app.change.auto import decline, make_auto, plan_auto, remember_idle
     from ullage.app.change.compact_report import report_unneeded
     from ullage.cli.previews import carry_out, preview_of
@@ -147,7 +143,7 @@ def _run_due(choices: CompactOptions, loaded: "Loaded", config: Config, places: 
     from ullage.core.change.decision import Ask
 
     model = options.configured_model(config, places)
-    auto = asyncio.run(plan_auto(loaded, config, places, model))
+    auto = options.run_to_end(plan_auto(loaded, config, places, model))
     due, plan = auto.due, auto.plan
     if plan is None:
         if not choices.dry_run:

@@ -19,8 +19,6 @@ def dream(due: bool, as_json: bool) -> None:
     At most ten lines, each with its source, score and reason; none is normal. A model groups and
     rewords them only where you named one. With --due it says nothing where nothing is due.
     """
-    import asyncio
-
     from ullage.app.dream.dream import dream as dream_now
     from ullage.app.dream.due import find_due, find_last_activity
     from ullage.app.dream.report import NOTHING_DUE, dream_text, report_dream
@@ -37,7 +35,7 @@ def dream(due: bool, as_json: bool) -> None:
                 print_json(NOTHING_DUE)
             return
     model = options.configured_model(config, places)
-    result = asyncio.run(
+    result = options.run_to_end(
         dream_now(places.cwd, config, places, model, cause=cause or "request", now=local_now())
     )
     answer(dream_text(result, n_columns()), report_dream(result), as_json)
@@ -59,8 +57,6 @@ def backfill(since: datetime | None, dry_run: bool, yes: bool, as_json: bool) ->
     What it finds waits in DREAMS.md. Newest first; stopped, it goes on where it ended. By rule,
     on this machine: no model is asked.
     """
-    import asyncio
-
     from ullage.app.dream.backfill import backfill as backfill_now
     from ullage.app.dream.backfill import plan_backfill
     from ullage.app.dream.report import backfill_text, report_backfill
@@ -79,7 +75,7 @@ def backfill(since: datetime | None, dry_run: bool, yes: bool, as_json: bool) ->
         click.echo("Nothing was read.", err=True)
         return
     report = _show_progress if sys.stderr.isatty() else None
-    result = asyncio.run(backfill_now(plan, places.cwd, places, report=report))
+    result = options.run_to_end(backfill_now(plan, places.cwd, places, report=report))
     answer(backfill_text(result, n_columns()), report_backfill(plan, result), as_json)
 
 

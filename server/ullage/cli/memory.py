@@ -216,13 +216,11 @@ def reindex(yes: bool, as_json: bool) -> None:
 
 
 def _embed(plan: "EmbedPlan", opened: "OpenMemory", *, is_agreed: bool) -> None:
-    import asyncio
-
     from ullage.app.memory.embed import make_vectors
 
     click.echo(safe(f"To be embedded: {plan.text}"), err=True)
     if is_agreed or click.confirm("Send them?", err=True):
-        asyncio.run(make_vectors(plan, opened, options.progress_report()))
+        options.run_to_end(make_vectors(plan, opened, options.progress_report()))
 
 
 @memory.command()
@@ -237,8 +235,6 @@ def flush(session: str | None, dry_run: bool, yes: bool, window: int | None, as_
     Task progress, decisions, issues and the user's preferences, by the configured model or by
     our own rules. Nothing that stands there is changed; the log is made if there is none.
     """
-    import asyncio
-
     from ullage.app.memory.flush import make_flush, plan_flush
     from ullage.app.memory.report import done_text, flush_text, report_flush, report_flushed
 
@@ -247,7 +243,7 @@ def flush(session: str | None, dry_run: bool, yes: bool, window: int | None, as_
     refuse_read_only(loaded.policy)
     model = options.configured_model(config, places)
     key = loaded.session.state_key
-    plan = asyncio.run(plan_flush(loaded, config, places, model, key=key, epoch=None))
+    plan = options.run_to_end(plan_flush(loaded, config, places, model, key=key, epoch=None))
     if not plan.text:
         for note in plan.notes:
             click.echo(safe(f"Note: {note}"), err=True)

@@ -1,7 +1,7 @@
 """Options that several commands share, and what they are part of: the configuration."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MIN_WINDOW_TOKENS = 1000
 MAX_WINDOW_TOKENS = 100_000_000
 F = TypeVar("F", bound=Callable[..., None])
+T = TypeVar("T")
 
 
 def session_option(command: F) -> F:
@@ -117,6 +118,23 @@ def configured_model(config: Config, places: Places) -> "ModelUse":
 def progress_report() -> "Report | None":
     """Give what tells on a terminal how far a model is."""
     return _show if sys.stderr.isatty() else None
+
+
+def run_to_end(coroutine: Coroutine[object, object, T]) -> T:
+    """Run what may ask a model in an event loop of its own, and give its result.
+
+    When `asyncio.run` takes its signal handler off, the standard library makes a text of the
+    finished task, its result included (`signal.getsignal`): the task here has none.
+    """
+    import asyncio
+
+    results: list[T] = []
+
+    async def keep_result() -> None:
+        results.append(await coroutine)
+
+    asyncio.run(keep_result())
+    return results[0]
 
 
 def _show(progress: "Progress") -> None:
