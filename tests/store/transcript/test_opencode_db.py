@@ -1,14 +1,16 @@
 """opencode's database, read only and by pages."""
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from database_files import OPENCODE_SAMPLE, OPENCODE_SAMPLE_ID, OpencodeSession
 from ullage.errors import Unreadable
-from ullage.store.transcript.database import find_databases, look_at_database
+from ullage.store.transcript import database
+from ullage.store.transcript.database import find_databases, look_at_database, reading
 from ullage.store.transcript.opencode_db import PAGE_MESSAGES, DatabaseLines, list_sessions
 
 
@@ -134,3 +136,50 @@ def test_databases_are_found_by_folder_and_name(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     patterns = [(tmp_path, "opencode.db"), (tmp_path, "opencode-*.db"), (tmp_path / "no", "*")]
     assert [path.name for path in find_databases(patterns)] == ["opencode.db", "opencode-beta.db"]
+
+
+def test_a_page_takes_the_same_however_long_the_session_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n_steps: list[int] = []
+
+    @contextmanager
+    def counting(path: Path) -> Generator[sqlite3.Connection]:
+        with reading(path) as connection:
+            n_steps.append(0)
+            connection.set_progress_handler(lambda: n_steps.append(n_steps.pop() + 1), 1)
+            yield connection
+
+    session = OpencodeSession(tmp_path / "opencode.db")
+    # These are opencode's own.
+    session.execute("CREATE INDEX m ON message (session_id, time_created, id)")
+    session.execute("CREATE INDEX p ON part (message_id, id)")
+    session.execute("CREATE INDEX s ON part (session_id)")
+    made = (
+        "WITH RECURSIVE n(i) AS (SELECT ? UNION ALL SELECT i + 1 FROM n WHERE i < ?) INSERT INTO"
+        " {} SELECT printf('m%04d', i), {} 'ses_1', i, i, '{{\"role\":\"user\"}}' FROM n"
+    )
+    n_worst: list[list[int]] = []
+    n_before = 0
+    for n_messages in (PAGE_MESSAGES, 4 * PAGE_MESSAGES):
+        session.execute(made.format("message", ""), n_before + 1, n_messages)
+        session.execute(made.format("part", "printf('m%04d', i),"), n_before + 1, n_messages)
+        n_before = n_messages
+        lines = DatabaseLines(session.path, session.session_id)
+        n_worst.append([])
+        for read in (lines.forward, lines.backward):
+            with monkeypatch.context() as patch:
+                patch.setattr(database, "reading", counting)
+                n_steps.clear()
+                assert len(list(read())) == 1 + n_messages
+            n_worst[-1].append(max(n_steps))
+    assert all(n_worst[1][at] < 1.2 * n_worst[0][at] for at in (0, 1))
+
+
+def test_ids_that_are_no_text_do_not_keep_reading(tmp_path: Path) -> None:
+    session = OpencodeSession(tmp_path / "opencode.db")
+    session.user("one")
+    session.execute("UPDATE message SET id = x'6d'")
+    lines = DatabaseLines(session.path, session.session_id)
+    assert len(list(lines.forward())) <= 2
+    assert len(list(lines.backward())) <= 2

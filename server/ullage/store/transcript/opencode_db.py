@@ -28,18 +28,19 @@ _Row: TypeAlias = tuple[object, bytes, object]
 _SESSIONS = "SELECT id, directory, title, time_updated, parent_id FROM session"
 _NEWEST_FIRST = " ORDER BY time_updated DESC, id DESC"
 _LAST = (
-    "SELECT time_created, id FROM message WHERE session_id = ?"
+    "SELECT time_created, id FROM message WHERE session_id = ? AND id IS NOT NULL"
     " ORDER BY time_created DESC, id DESC LIMIT 1"
 )
 _COUNT = "SELECT count(*) FROM message WHERE session_id = ?"
-_MESSAGES = "SELECT time_created, id, data FROM message WHERE session_id = ?"
-_FORWARD = (
-    f"{_MESSAGES} AND (time_created, id) <= (?, ?) ORDER BY time_created, id LIMIT ? OFFSET ?"
+# Ids come as bytes, which SQLite takes for another kind of value than text.
+_BETWEEN = (
+    "SELECT time_created, id, data FROM message WHERE session_id = ?"
+    " AND (time_created, id) > (?, CAST(? AS TEXT))"
+    " AND (time_created, id) < (?, CAST(? AS TEXT))"
 )
-_BACKWARD = (
-    f"{_MESSAGES} AND (time_created, id) <= (?, ?)"
-    " ORDER BY time_created DESC, id DESC LIMIT ? OFFSET ?"
-)
+_FORWARD = f"{_BETWEEN} ORDER BY time_created, id LIMIT ? OFFSET ?"
+_BACKWARD = f"{_BETWEEN} ORDER BY time_created DESC, id DESC LIMIT ? OFFSET ?"
+_FIRST: _Key = (-(2**63), b"")
 
 
 def list_sessions(
@@ -90,9 +91,11 @@ class DatabaseLines(database.SessionRows):
         super().__init__(path, session_id, updated_ms)
         with database.reading(path) as connection:
             self._session_line = _read_session(connection, session_id, path)
-            self._last = cast(_Key | None, connection.execute(_LAST, (session_id,)).fetchone())
+            last = cast(_Key | None, connection.execute(_LAST, (session_id,)).fetchone())
             (n_messages,) = cast(tuple[int], connection.execute(_COUNT, (session_id,)).fetchone())
         self._n_messages = n_messages
+        self._end: _Key = _FIRST if last is None else (last[0], last[1] + b"\0")
+        """Right behind the last message."""
 
     @property
     def size_bytes(self) -> int:
@@ -103,31 +106,43 @@ class DatabaseLines(database.SessionRows):
         if start <= 0:
             yield Line(0, self._session_line)
         offset = max(1, start)
-        while lines := self._page(_FORWARD, offset - 1):
-            for line in lines:
-                yield Line(offset, line)
-                offset += 1
+        for line in self._messages(_FORWARD, offset - 1):
+            yield Line(offset, line)
+            offset += 1
 
     def backward(self) -> Iterator[Line]:
-        n_read = 0
-        while lines := self._page(_BACKWARD, n_read):
-            for line in lines:
-                yield Line(self._n_messages - n_read, line)
-                n_read += 1
+        offset = self._n_messages
+        for line in self._messages(_BACKWARD, 0):
+            yield Line(offset, line)
+            offset -= 1
         yield Line(0, self._session_line)
 
-    def _page(self, query: str, n_skipped: int) -> list[bytes]:
-        if self._last is None or n_skipped >= self._n_messages:
-            return []
-        n_wanted = min(PAGE_MESSAGES, self._n_messages - n_skipped)
-        values = (self.session_id, *self._last, n_wanted, n_skipped)
+    def _messages(self, query: str, n_skipped: int) -> Iterator[bytes]:
+        """Go on behind the last key: a page that skips what was read goes through all of it."""
+        after, before = _FIRST, self._end
+        n_left = self._n_messages - n_skipped
+        while page := self._page(query, after, before, min(PAGE_MESSAGES, n_left), n_skipped):
+            yield from page.values()
+            n_left -= len(page)
+            n_skipped = 0
+            last = [*page][-1]
+            after, before = (last, before) if query is _FORWARD else (after, last)
+
+    def _page(
+        self, query: str, after: _Key, before: _Key, n_wanted: int, n_skipped: int
+    ) -> dict[_Key, bytes]:
+        if n_wanted <= 0:
+            return {}
+        values = (self.session_id, *after, *before, n_wanted, n_skipped)
         with database.reading(self.path) as connection:
             rows = cast(list[_Row], connection.execute(query, values).fetchall())
             parts = _read_parts(connection, self.session_id, [row[1] for row in rows])
-        return [
-            _message_line(self.session_id, message_id, data, parts.get(message_id, []))
-            for _, message_id, data in rows
-        ]
+        return {
+            (created, message_id): _message_line(
+                self.session_id, message_id, data, parts.get(message_id, [])
+            )
+            for created, message_id, data in rows
+        }
 
 
 def _read_session(connection: sqlite3.Connection, session_id: str, path: Path) -> bytes:
@@ -150,7 +165,8 @@ def _read_parts(
     marks = ",".join("?" * len(message_ids))
     query = (
         "SELECT message_id, id, data FROM part"  # noqa: S608 -- only question marks are put in
-        f" WHERE session_id = ? AND message_id IN ({marks}) ORDER BY message_id, id"
+        # The plus keeps SQLite from going through all parts of the session for each page.
+        f" WHERE +session_id = ? AND message_id IN ({marks}) ORDER BY message_id, id"
     )
     ids = [database.text_of(message_id) for message_id in message_ids]
     parts: dict[bytes, list[tuple[bytes, object]]] = {}
