@@ -154,3 +154,11 @@ def test_commits_and_addresses_are_made_where_the_command_says_so() -> None:
         "committed: Fix the clock",
         "created https://github.com/o/r/pull/17",
     ]
+
+
+def test_a_cure_is_looked_for_among_the_last_calls_before_the_pass() -> None:
+    edits = [edit(f"src/part{number}.py") for number in range(300)]
+    (error,) = errors_of(
+        run("pytest tests", "1 failed", is_error=True), *edits, run("pytest tests", "4 passed")
+    )
+    assert error.cure == "edited src/part297.py, src/part298.py, src/part299.py and 197 more"

@@ -4,10 +4,11 @@ import pytest
 
 from factories import assistant, numbered, summary, user
 from ullage.core.facts.collect import collect_facts
-from ullage.core.facts.replaced import Replacement, apply_replaced
+from ullage.core.facts.replaced import Replacement, Statements, apply_replaced
 from ullage.core.summary.audit import audit
 from ullage.core.summary.extract import summarize
 from ullage.core.summary.insert_missing import insert_missing
+from ullage.core.text.sentences import read_user_sentences
 
 
 def replaced(*texts: str) -> dict[str, tuple[str, str]]:
@@ -152,3 +153,11 @@ def test_a_rule_is_never_left_out() -> None:
     assert apply_replaced("Never use port 1.", [pair]) == (
         "Never use port 1. (replaced later: Use 2 not 1.)"
     )
+
+
+def test_a_series_is_not_compared_at_all() -> None:
+    statements = Statements()
+    for number in range(50):
+        (sentence,) = read_user_sentences(f"Go on with part {number} of the plan.", number)
+        statements.add([sentence], [], number)
+    assert statements.whole.n_counted <= 2

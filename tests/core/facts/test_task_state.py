@@ -451,3 +451,10 @@ def test_that_nothing_is_left_is_no_open_item(end: str, left: list[str]) -> None
     assert open_texts(ASKED, *LOOKED, assistant(report)) == left
     next_step = state_of(ASKED, *LOOKED, assistant(report)).next_step
     assert ([next_step.text] if next_step else []) == left
+
+
+def test_of_many_requests_in_one_turn_all_share_its_end() -> None:
+    asked = [user(f"Please look at module number {number} as well.") for number in range(150)]
+    worked = [part for request in asked for part in (request, assistant("", [READ]))]
+    assert set(fates(*worked)) == {"in progress"}
+    assert set(fates(*worked, assistant("All of that is done."))) == {"answered"}

@@ -66,6 +66,8 @@ class FactAccumulator(msgspec.Struct):
     sentences: list[Sentence] = []
     choices: list[Choice] = []
     """Those that answer something; the others are among the sentences."""
+    answered: set[str] = set()
+    """The questions that the choices answer."""
     dialog: Dialog = msgspec.field(default_factory=Dialog)
     requests: Requests = msgspec.field(default_factory=Requests)
     touches: dict[str, FileTouch] = {}
@@ -190,10 +192,12 @@ class FactAccumulator(msgspec.Struct):
         return "\n".join(kept).strip()
 
     def _add_choice(self, text: str, item: ContextItem, n_item: int) -> None:
-        if IN_REPLY in text:
+        question = text[text.index(IN_REPLY) :] if IN_REPLY in text else ""
+        if question in self.answered:
             # A question that is asked again was not answered.
-            question = text[text.index(IN_REPLY) :]
             self.choices = [each for each in self.choices if not each.text.endswith(question)]
+        if question:
+            self.answered.add(question)
         self.choices.append(Choice(text=text, is_user=True, n_item=n_item, at_ms=item.at_ms))
 
     def _read_paste(self, item: ContextItem, n_item: int) -> None:

@@ -1,8 +1,9 @@
 """Errors that cost work, and what cured them: a failed run, what was done, the run that passed."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
 import msgspec
 
@@ -18,6 +19,8 @@ from ullage.core.transcript.entries import ToolCall, ToolResult
 _MAX_FILES = 3
 """Edited files that are named as the cure, the last of them; chosen."""
 _MAX_CURE_CHARS = 120
+_MAX_BETWEEN = 200
+"""Calls before a run that passed among which its cure is looked for; bounds the time, chosen."""
 _MIN_DIAGNOSIS_CHARS = 20
 _MAX_DIAGNOSIS_CHARS = 160
 """Of what the agent says of an error: less only confirms, more tells of other things; chosen."""
@@ -65,11 +68,9 @@ def find_errors(runs: Sequence[CommandRun], items: Sequence[ContextItem]) -> Ite
     if not failed:
         return
     told: set[tuple[str, str]] = set()
-    deeds = list(_list_deeds(items, {run.n_item for run in failed}))
-    places = [deed.n_item for deed in deeds]
+    deeds = _Deeds(_list_deeds(items, {run.n_item for run in failed}))
     for run in failed:
-        later = deeds[bisect_right(places, run.n_item) :]
-        cured_at = run.passed_at if run.is_check else _find_pass(run, later)
+        cured_at = run.passed_at if run.is_check else deeds.find_pass(run)
         if not run.is_shell:
             error = (run.key.partition(" ")[0], run.outcome[:_MAX_SAME_CHARS])
             if cured_at is None or not run.outcome or error in told:
@@ -77,12 +78,11 @@ def find_errors(runs: Sequence[CommandRun], items: Sequence[ContextItem]) -> Ite
             told.add(error)
         elif cured_at is None and not run.is_check:
             # Something else was done in its place.
-            following = (deed for deed in later if deed.command and not deed.is_failed)
-            instead = next(following, None)
+            instead = deeds.find_next_command(run)
             if instead is None:
                 continue
-            cured_at = instead.n_item + 1
-        between = [deed for deed in later if cured_at and deed.n_item < cured_at]
+            cured_at = instead + 1
+        between = deeds.list_between(run.n_item, cured_at) if cured_at else ()
         yield Error(
             command=run.command,
             outcome=run.outcome,
@@ -92,6 +92,41 @@ def find_errors(runs: Sequence[CommandRun], items: Sequence[ContextItem]) -> Ite
             n_item=run.n_item,
             cured_at=cured_at,
         )
+
+
+class _Deeds:
+    """Deeds in their order, with where those that worked are, each kind to be found at once."""
+
+    def __init__(self, deeds: Iterator[_Deed]) -> None:
+        self._deeds = tuple(deeds)
+        self._places = [deed.n_item for deed in self._deeds]
+        self._passed: dict[str, list[int]] = {}
+        self._commands: list[int] = []
+        for deed in self._deeds:
+            if not deed.is_failed:
+                self._passed.setdefault(deed.program, []).append(deed.n_item)
+                if deed.command:
+                    self._commands.append(deed.n_item)
+
+    def find_pass(self, run: CommandRun) -> int | None:
+        """Find where the same program was run again without an error."""
+        program = _name_program(run.command) if run.is_shell else run.key
+        return _find_after(self._passed.get(program, ()), run.n_item)
+
+    def find_next_command(self, run: CommandRun) -> int | None:
+        """Find where the next command was run without an error."""
+        return _find_after(self._commands, run.n_item)
+
+    def list_between(self, n_item: int, end: int) -> tuple[_Deed, ...]:
+        """List the last deeds after an item and before another."""
+        stop = bisect_left(self._places, end)
+        start = max(bisect_right(self._places, n_item), stop - _MAX_BETWEEN)
+        return self._deeds[start:stop]
+
+
+def _find_after(places: Sequence[int], n_item: int) -> int | None:
+    at = bisect_right(places, n_item)
+    return places[at] if at < len(places) else None
 
 
 def write_error(error: Error, facts: Facts) -> str:
@@ -138,14 +173,6 @@ def _name_program(command: str) -> str:
     return match[0] if match else ""
 
 
-def _find_pass(run: CommandRun, later: Sequence[_Deed]) -> int | None:
-    """Find where the same program was run again without an error."""
-    program = _name_program(run.command) if run.is_shell else run.key
-    return next(
-        (deed.n_item for deed in later if deed.program == program and not deed.is_failed), None
-    )
-
-
 def _word_cure(between: Sequence[_Deed], run: CommandRun) -> str:
     """Name what was edited before the run passed, else the last other command."""
     paths = list(dict.fromkeys(path for deed in reversed(between) for path in deed.paths))
@@ -164,11 +191,12 @@ def _word_cure(between: Sequence[_Deed], run: CommandRun) -> str:
 
 def _find_diagnosis(error: Error, facts: Facts) -> str:
     """Give the first thing that the agent said of an error before it was cured, in its turn."""
-    for sentence in facts.sentences:
-        if sentence.n_item < error.n_item:
-            continue
-        is_past = error.cured_at is not None and sentence.n_item >= error.cured_at
-        if is_past or sentence.is_user or sentence.n_item in facts.reports:
+    ended_at = _find_after(facts.reports, error.n_item - 1)
+    ends = [n_item for n_item in (error.cured_at, ended_at) if n_item is not None]
+    start = bisect_left(facts.sentences, error.n_item, key=attrgetter("n_item"))
+    for at in range(start, len(facts.sentences)):
+        sentence = facts.sentences[at]
+        if sentence.is_user or any(sentence.n_item >= end for end in ends):
             break
         is_telling = len(sentence.text) >= _MIN_DIAGNOSIS_CHARS and sentence.kind != "question"
         if is_telling and not is_intention(sentence.text.lower()):

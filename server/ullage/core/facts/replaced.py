@@ -167,6 +167,8 @@ class Statements(msgspec.Struct):
         )
         if earlier.text == later.text or has_same_link or not (other or is_named or is_rules):
             return
+        if other and not is_named and self._is_series(later):
+            return
         alike = self.whole.compare(n_earlier, n_later)
         certainty: Certainty | None = None
         if is_named and alike > _MIN_ALIKE["corrected"]:
@@ -186,6 +188,10 @@ class Statements(msgspec.Struct):
             certainty = "like rule"
         if certainty is not None:
             self.pairs.append(_Pair(n_earlier, n_later, alike, certainty))
+
+    def _is_series(self, statement: Statement) -> bool:
+        """Tell whether a statement is one of several that are the same but for their values."""
+        return self.n_around[statement.around] >= _MIN_SERIES
 
     def _list_refused(self, said: Iterable[Statement]) -> None:
         """Note what the agent told, and the reply to that which names its value and another."""
@@ -242,9 +248,8 @@ class Statements(msgspec.Struct):
         for pair in self.pairs:
             both = (pair.earlier, pair.later)
             is_list = pair.certainty == "like rule" and max(n_like[at] for at in both) > 1
-            n_around = self.n_around[self.statements[pair.later].around]
-            is_series = pair.certainty == "other value" and n_around >= _MIN_SERIES
-            if is_list or is_series:
+            is_series = self._is_series(self.statements[pair.later])
+            if is_list or (is_series and pair.certainty == "other value"):
                 continue
             before = best.get(pair.earlier)
             if before is None or pair.rank > before.rank:

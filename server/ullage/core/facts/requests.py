@@ -23,6 +23,9 @@ _YES = (word_list("approvals"), word_list("nods"))
 _MIN_TELLING = 2
 """A message of fewer telling words names nothing, and goes on with what was said before: "yes",
 "continue", "as you wish". Chosen."""
+_MAX_WAITING = 100
+"""Requests that a turn is about, the newest; what became of older ones is what became of the next.
+Bounds the time; chosen."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,7 +128,7 @@ class Requests(msgspec.Struct):
         request.is_bare = bool(request.paste) or is_bare(request.prose)
         request.is_added = bool(self.waiting)
         self.opened.append(request)
-        self.waiting.append(request)
+        self.waiting = [*self.waiting[1 - _MAX_WAITING :], request]
 
     def settle(self, n_item: int) -> None:
         """Take a message of the agent's program, such as a command: what an answer ended before it

@@ -153,12 +153,17 @@ def name_same_thing(earlier: Statement, later: Statement, kinds: AbstractSet[str
 
 def tell_of_others(earlier: str, later: str) -> bool:
     """Tell whether the same words name another thing: the launch date, the release date."""
-    texts = (_VALUE.sub(" ", text) for text in (earlier, later))
-    words, others = (_BETWEEN.sub(" ", text.lower()).split() for text in texts)
+    words, others = _split_words(earlier), _split_words(later)
     if len(words) != len(others) or read_wording(later).is_unspaced:
         return False
     n_other = sum(word != other for word, other in zip(words, others, strict=True))
     return 0 < n_other <= len(words) // 2
+
+
+@lru_cache(maxsize=256)
+def _split_words(text: str) -> tuple[str, ...]:
+    """Give the words of a statement without its values."""
+    return (*_BETWEEN.sub(" ", _VALUE.sub(" ", text).lower()).split(),)
 
 
 def names_old_value(earlier: Statement, later: Statement) -> bool:

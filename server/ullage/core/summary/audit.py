@@ -44,6 +44,7 @@ _AUTHORITATIVE = ("Constraints", "Decisions", "Remaining")
 """Sections that text of tool results must not enter: docs/design/summaries.md, "Who may say
 what"."""
 _SEPARATOR = re.compile(r"(?<=\d)[,_](?=\d)")
+_WORD = re.compile(r"[\w./-]*\w")
 _FIGURE = re.compile(r"(\d[\d,_]*)\s?[A-Za-z%€$]*\Z")
 
 
@@ -241,7 +242,13 @@ def _list_invented(items: Sequence[ContextItem], summary: str) -> Iterator[str]:
     if not named:
         return
     source = "\n".join(_list_texts(items)).lower()
-    lacking = [name for name in named if _strip_additions(name) not in source]
+    # Most stand there as words: searching the whole source for each takes long.
+    words = set(_WORD.findall(source))
+    lacking = [
+        name
+        for name in named
+        if (bare := _strip_additions(name)) not in words and bare not in source
+    ]
     if any(name[0].isdigit() for name in lacking):
         # One may write 1,200 for 1200, and the other way round.
         source = _SEPARATOR.sub("", source)
