@@ -106,7 +106,24 @@ def test_what_interrupted_writes_left_is_told(places: Places) -> None:
     folder.mkdir(parents=True)
     (folder / ".cp_002.yaml.0a0b0c.tmp").write_bytes(b"half")
     (folder / "cp_001.yaml").write_bytes(b"half: [")
-    report = report_checkup(examine(places, conversation(1).data))
+    data = conversation(1).data
+    (places.cwd / ".a.jsonl.mine.tmp").write_bytes(data)
+    report = report_checkup(examine(places, data))
     assert sorted(one.code for one in report.state) == ["corrupt-checkpoint", "leftover-temporary"]
     assert report.findings == []
     assert report.n_errors == 0
+
+
+def test_a_copy_that_a_kill_left_among_the_sessions_of_an_agent_is_told(places: Places) -> None:
+    data = conversation(1).data
+    session = open_session(examine(places, data).patient.lines.path)
+    sessions = session.agent.workspace_folders(Path(session.header.cwd or ""), {}, places.home)[0]
+    sessions.mkdir(parents=True)
+    for folder in (sessions, places.cwd):
+        (folder / ".a.jsonl.0a1b2c3d4e5f.tmp").write_bytes(data)
+    report = report_checkup(examine(places, data))
+    assert [one.code for one in report.state] == ["leftover-temporary"] * 2
+    folders = (places.cwd, sessions)
+    assert all(
+        str(folder) in one.message for folder, one in zip(folders, report.state, strict=True)
+    )

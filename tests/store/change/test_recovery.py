@@ -23,6 +23,7 @@ from store.changing import (
 from ullage.errors import SessionLive, WriteNotSupported
 from ullage.store.change.journal import Journal, RewriteIntent, journal_folder
 from ullage.store.change.make import apply_change
+from ullage.store.change.new_session import create_apart
 from ullage.store.change.receipts import list_receipts
 from ullage.store.change.recovery import recover
 from ullage.store.files.places import Places
@@ -195,3 +196,28 @@ def test_a_transcript_that_is_gone_has_nothing_to_recover(path: Path, places: Pl
     path.unlink()
     assert recover(places) == ()
     assert not path.exists()
+
+
+@pytest.mark.parametrize("is_apart", [False, True])
+def test_an_old_copy_of_a_session_that_no_journal_names_goes(
+    path: Path, places: Places, is_apart: bool
+) -> None:
+    names = (
+        ".s.jsonl.0a1b2c3d4e5f.tmp",
+        ".s.jsonl.0a1b2c3d4e5g.tmp",
+        ".s.jsonl.0a1b2c.tmp",
+        "s.jsonl.0a1b2c3d4e5f.tmp",
+        ".s.json.0a1b2c3d4e5f.tmp",
+        ".s.jsonl.0a1b2c3d4e5f.bak",
+    )
+    for name in names:
+        path.with_name(name).write_bytes(OLD)
+        os.utime(path.with_name(name), (0, 0))
+    new = path.with_name(".t.jsonl.0a1b2c3d4e5f.tmp")
+    new.write_bytes(OLD)
+    if is_apart:
+        create_apart(path.with_name("other.jsonl"), OLD, places)
+    else:
+        apply_change(path, look_at(path), APPEND, occasion(), places)
+    assert [path.with_name(name).exists() for name in names] == [False, *[True] * 5]
+    assert new.exists()

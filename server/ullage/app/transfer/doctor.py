@@ -42,7 +42,7 @@ class DoctorResult(msgspec.Struct, frozen=True, kw_only=True):
     patient: ExaminedFile
     examination: Examination
     state: tuple[TranscriptFinding, ...]
-    """What is wrong below our own state folder."""
+    """What is wrong below our own state folder, and what writes of ours left beside sessions."""
 
 
 class RepairedCopy(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,12 +99,13 @@ def check_up(text: str | None, places: Places) -> DoctorResult:
     patient = _find(text, places)
     records = records_of(patient.header)
     header = patient.header if patient.is_recognized else None
+    cwd = Path(patient.header.cwd) if patient.header.cwd else places.cwd
+    beside = patient.info.workspace_folders(cwd, places.env, places.home)
+    leftovers = find_leftovers(places, (patient.lines.path.parent, *beside))
     return DoctorResult(
         patient=patient,
         examination=examine(patient.lines, header, patient.info, records),
-        state=tuple(
-            finding(leftover.code, detail=str(leftover.path)) for leftover in find_leftovers(places)
-        ),
+        state=tuple(finding(leftover.code, detail=str(leftover.path)) for leftover in leftovers),
     )
 
 

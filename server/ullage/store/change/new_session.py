@@ -23,6 +23,7 @@ def create_apart(created: Path, data: bytes, places: Places) -> None:
             it is there without the disk's word that it lasts.
     """
     atomic.make_session_folder(created.parent)
+    atomic.remove_stale_temporaries(created.parent, of=".jsonl")
     with session_lock.session_lock(created, places):
         journal = Journal(created, places)
         if create_session(created, None, data, journal):

@@ -56,6 +56,8 @@ def recover(places: Places) -> tuple[str, ...]:
 
 def recover_session(path: Path, places: Places) -> Recovery:
     """See the interrupted changes of one transcript to their end; the caller holds its lock."""
+    # Releases up to 0.1.0 left copies of a session that no journal names.
+    remove_stale_temporaries(path.parent, of=".jsonl")
     notes: list[str] = []
     # The repair of a change comes before the change, which is then looked at anew.
     for level in reversed(range(MAX_LEVEL)):

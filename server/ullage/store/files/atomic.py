@@ -14,6 +14,8 @@ RENAME_TRIES = 25
 """Windows lets no one rename over a file that a scanner holds open; it lets go within seconds."""
 RENAME_PAUSE_S = 0.1
 TEMPORARY_SUFFIX = ".tmp"
+TOKEN_BYTES = 6
+"""Of chance in a temporary name (chosen)."""
 STALE_S = 3600.0
 """None of our writes takes an hour: an older temporary file is abandoned."""
 NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EINVAL)
@@ -96,7 +98,7 @@ def publish(temporary: Path, path: Path) -> None:
 
 
 def temporary_beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{secrets.token_hex(6)}{TEMPORARY_SUFFIX}")
+    return path.with_name(f".{path.name}.{secrets.token_hex(TOKEN_BYTES)}{TEMPORARY_SUFFIX}")
 
 
 def unused_backup(path: Path) -> Path:
@@ -117,15 +119,22 @@ def remove_quietly(path: Path) -> None:
         path.unlink()
 
 
-def remove_stale_temporaries(folder: Path) -> None:
-    """Remove what a killed process left in one of our folders."""
+def is_temporary(name: str, *, of: str = "") -> bool:
+    """Whether `temporary_beside` gives such a name, to a file whose name ends in `of`."""
+    beside, _, token = name.removesuffix(TEMPORARY_SUFFIX).rpartition(".")
+    is_ours = name.startswith(".") and name.endswith(TEMPORARY_SUFFIX) and beside.endswith(of)
+    return is_ours and len(token) == 2 * TOKEN_BYTES and set(token) <= set("0123456789abcdef")
+
+
+def remove_stale_temporaries(folder: Path, *, of: str = "") -> None:
+    """Remove what a killed process left, in a folder of ours or beside an agent's files."""
     try:
-        temporaries = [path for path in folder.iterdir() if path.suffix == TEMPORARY_SUFFIX]
+        temporaries = [path for path in folder.iterdir() if is_temporary(path.name, of=of)]
     except OSError:
         return
     for path in temporaries:
         with suppress(OSError):
-            if path.name.startswith(".") and time.time() - path.stat().st_mtime > STALE_S:
+            if time.time() - path.stat().st_mtime > STALE_S:
                 path.unlink()
 
 

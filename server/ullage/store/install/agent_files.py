@@ -6,10 +6,8 @@ and is never written where it is not what the user was shown.
 
 import hashlib
 import os
-import re
 import stat
 import sys
-import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from importlib import resources
@@ -157,7 +155,7 @@ def _make(file: AgentFile, new: bytes | None) -> None:
 
 
 def _exchange(file: AgentFile, new: bytes) -> None:
-    _remove_leftovers(file.target)
+    atomic.remove_stale_temporaries(file.target.parent, of=file.target.name)
     temporary = atomic.temporary_beside(file.target)
     try:
         atomic.write_new_file(temporary, new)
@@ -168,16 +166,6 @@ def _exchange(file: AgentFile, new: bytes) -> None:
         atomic.remove_quietly(temporary)
         raise
     atomic.sync_folder(file.target.parent)
-
-
-def _remove_leftovers(target: Path) -> None:
-    """Remove what our killed process left beside a file in another program's folder."""
-    ours = re.compile(
-        rf"\.{re.escape(target.name)}\.[0-9a-f]{{12}}{re.escape(atomic.TEMPORARY_SUFFIX)}"
-    )
-    for path in target.parent.iterdir():
-        if ours.fullmatch(path.name) and time.time() - path.stat().st_mtime > atomic.STALE_S:
-            atomic.remove_quietly(path)
 
 
 def _take_permissions(path: Path, like: os.stat_result) -> None:

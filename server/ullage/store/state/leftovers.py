@@ -1,6 +1,7 @@
-"""What interrupted writes left below the state folder."""
+"""What interrupted writes left below the state folder, and beside sessions."""
 
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import cast
 
@@ -9,10 +10,11 @@ import msgspec
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint, StorageError
 from ullage.store.change.journal import RewriteIntent, read_entry
 from ullage.store.checkpoint.files import list_ids, read_checkpoint
+from ullage.store.files.atomic import is_temporary
 from ullage.store.files.places import Places
 
 MAX_LOOKED_AT = 20_000
-"""Files below the state folder that are looked at, so that a check has an end (chosen)."""
+"""Files below a folder that are looked at, so that a check has an end (chosen)."""
 
 
 class Leftover(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,8 +22,11 @@ class Leftover(msgspec.Struct, frozen=True, kw_only=True):
     path: Path
 
 
-def find_leftovers(places: Places) -> tuple[Leftover, ...]:
-    """List temporary files, journals, checkpoints that are damaged, folders that stay closed."""
+def find_leftovers(places: Places, beside: Iterable[Path] = ()) -> tuple[Leftover, ...]:
+    """List temporary files, journals, checkpoints that are damaged, folders that stay closed.
+
+    Of an agent's folders, those `beside`, our temporary copies of sessions.
+    """
     leftovers: list[Leftover] = []
     n_seen = 0
 
@@ -42,7 +47,17 @@ def find_leftovers(places: Places) -> tuple[Leftover, ...]:
             elif folder.name == "journals" and not _is_settled(folder / file):
                 leftovers.append(Leftover(code="leftover-journal", path=folder / file))
         leftovers += _damaged_checkpoints(folder)
-    return tuple(leftovers)
+    copies = dict.fromkeys(path for folder in beside for path in _temporary_copies(folder))
+    return (*leftovers, *(Leftover(code="leftover-temporary", path=path) for path in copies))
+
+
+def _temporary_copies(folder: Path) -> Iterator[Path]:
+    n_seen = 0
+    for name, _, files in os.walk(folder):
+        n_seen += len(files)
+        if n_seen > MAX_LOOKED_AT:
+            return
+        yield from (Path(name, file) for file in sorted(files) if is_temporary(file, of=".jsonl"))
 
 
 def _is_settled(journal: Path) -> bool:
