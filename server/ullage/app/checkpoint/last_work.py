@@ -1,8 +1,9 @@
 """Find what the last session of a work tree left: by what is noted there, and by its transcript."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from heapq import merge
 from itertools import takewhile
 from pathlib import Path
@@ -65,10 +66,9 @@ def find_work(
         # Not the one that runs this hook: for it, the session just cleared may be open still.
         if left.session_id in find_running_ids(places, but_of=os.getppid()):
             return None
-        latest = _catch_up(left, checkpoint, config, places)
-        if latest is None or not has_open_work(latest) or _may_run(left, latest, places, now_s):
-            return None
-        return latest
+        is_left = partial(_is_left, left, places, now_s)
+        latest = _catch_up(left, checkpoint, config, places, is_left)
+        return latest if latest is not None and is_left(latest) else None
     return None
 
 
@@ -82,7 +82,7 @@ def find_own(session_key: str, config: Config, places: Places, now_s: float) -> 
             continue
         left = _to_left(note)
         checkpoint = _read_left(left, places) if now_s - note.left_s <= MAX_AGE_S else None
-        return None if checkpoint is None else _catch_up(left, checkpoint, config, places)
+        return None if checkpoint is None else _catch_up(left, checkpoint, config, places, bool)
     return None
 
 
@@ -148,9 +148,13 @@ def _read_left(left: _Left, places: Places) -> Checkpoint | None:
 
 
 def _catch_up(
-    left: _Left, checkpoint: Checkpoint | None, config: Config, places: Places
+    left: _Left,
+    checkpoint: Checkpoint | None,
+    config: Config,
+    places: Places,
+    is_kept: Callable[[Checkpoint], bool],
 ) -> Checkpoint | None:
-    """Give the state as of the session's last record, by a new checkpoint where there is none.
+    """Give the state as of the session's last record; a new one that `is_kept` wants is written.
 
     None where that cannot be made in the time that a hook has. Where there is no transcript to
     read any more, the checkpoint is all that is known.
@@ -164,7 +168,7 @@ def _catch_up(
             return None
         session = msgspec.structs.replace(session, key=left.key)
         try:
-            checkpoint = _make_state(session, checkpoint, config, places)
+            checkpoint = _make_state(session, checkpoint, config, places, is_kept)
         except UllageError:
             return None
     at = datetime.fromtimestamp(written_s, UTC).isoformat(timespec="seconds")
@@ -182,9 +186,13 @@ def _open(checkpoint: Checkpoint) -> Session | None:
 
 
 def _make_state(
-    session: Session, before: Checkpoint | None, config: Config, places: Places
+    session: Session,
+    before: Checkpoint | None,
+    config: Config,
+    places: Places,
+    is_kept: Callable[[Checkpoint], bool],
 ) -> Checkpoint:
-    """Write a checkpoint; in read-only mode it stays in memory.
+    """Build a checkpoint, and write it where it is wanted; in read-only mode it stays in memory.
 
     Raises:
         UllageError: the session cannot be read, or the state folder does not take it.
@@ -194,8 +202,9 @@ def _make_state(
     from ullage.app.sessions.quick_load import load_quickly
 
     loaded = load_quickly(session, config, places)
-    if not places.keeps_caches:
-        return build_checkpoint(loaded, places, trigger="session-end")
+    state = build_checkpoint(loaded, places, trigger="session-end")
+    if not places.keeps_caches or not is_kept(state):
+        return state
     meta = None if before is None else before.meta
     origin = Origin() if meta is None else Origin(channel=meta.channel, agent_id=meta.agent_id)
     return write_checkpoint(
@@ -203,9 +212,9 @@ def _make_state(
     ).checkpoint
 
 
-def _may_run(left: _Left, latest: Checkpoint, places: Places, now_s: float) -> bool:
-    """Whether an agent that does not say what it has open may be at work on it right now."""
+def _is_left(left: _Left, places: Places, now_s: float, state: Checkpoint) -> bool:
+    """Whether something is open, and no agent that does not say what it has open may be at it."""
     session = left.session
-    if session is None or session.agent.live_folders(places.env, places.home):
-        return False
-    return latest.working.status == "in_progress" and now_s - left.left_s < AT_WORK_S
+    says_so = session is None or session.agent.live_folders(places.env, places.home)
+    is_at_work = state.working.status == "in_progress" and now_s - left.left_s < AT_WORK_S
+    return has_open_work(state) and (bool(says_so) or not is_at_work)
