@@ -5,6 +5,7 @@ UllageError
 │   ├── SessionNotFound
 │   ├── NotATranscript
 │   ├── Unreadable
+│   │   └── OtherDatabase
 │   ├── EntryNotFound
 │   ├── CheckpointNotFound
 │   ├── CorruptCheckpoint
@@ -59,6 +60,10 @@ class NotATranscript(InputError):
 
 class Unreadable(InputError):
     pass
+
+
+class OtherDatabase(Unreadable):
+    """It is whole, and its tables are not the agent's that was asked for."""
 
 
 class EntryNotFound(InputError):

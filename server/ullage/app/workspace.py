@@ -59,7 +59,7 @@ def measure_all(
         )
 
     def children(session: Session) -> Iterator[SessionFamily]:
-        for child in islice(find.list_subagents(session, places), MAX_SUBAGENTS):
+        for child in islice(find.list_subagents(session, places, []), MAX_SUBAGENTS):
             member = family(child, is_live=find.see_session(child, running, places).is_live)
             if member is not None:
                 yield member

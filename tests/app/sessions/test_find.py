@@ -148,7 +148,7 @@ def test_a_subagent_is_found_below_its_session_alone(place: Place) -> None:
     for _ in range(2):
         (session,) = list_sessions(place.cwd, place.places())
         assert session.path == path
-        assert [each.path for each in list_subagents(session, place.places())] == [child]
+        assert [each.path for each in list_subagents(session, place.places(), [])] == [child]
 
 
 def test_a_look_of_a_command_writes_nothing_where_nothing_may_be_written(place: Place) -> None:

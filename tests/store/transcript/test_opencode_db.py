@@ -117,7 +117,7 @@ def test_what_is_no_database_of_opencode_is_an_error_of_one_line(tmp_path: Path)
     (tmp_path / "text.db").write_text("not a database, but long enough to have a header " * 9)
     for name, reason in (
         ("other.db", "no such table: session. It is another database"),
-        ("text.db", "file is not a database"),
+        ("text.db", "it is damaged"),
         ("missing.db", "does not exist"),
     ):
         with pytest.raises(Unreadable, match=reason) as caught:

@@ -1,5 +1,6 @@
 """Sessions of a folder with their gauges: live or idle, and their subagents."""
 
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 import msgspec
@@ -13,6 +14,7 @@ from ullage.core.gauge.gauge import UsedSource, gauge_text, short_tokens
 from ullage.core.gauge.status import rfc3339
 from ullage.core.text.prose import gist
 from ullage.core.transcript.entries import Agent
+from ullage.errors import InputError
 from ullage.formats.json_line import iso_ms
 from ullage.formats.registry import agent_info
 from ullage.store.files.places import Places
@@ -48,25 +50,29 @@ class SessionsReport(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str
     sessions: list[SessionReport]
     """Live ones first, then the one written to last."""
+    problems: list[str]
+    """What of all agents could not be read, a line each; there may be more sessions in it."""
 
 
 def report_sessions(config: Config, places: Places, limit: int) -> SessionsReport:
     """Measure the newest sessions of the current folder and their subagents."""
     places = places.for_reading(is_read_only=config.policy.is_read_only)
     running = find.find_running_ids(places)
+    problems: list[str] = []
 
-    def report(seen: find.SeenSession) -> SessionReport:
-        loaded = load(seen.session, config, places)
-        children = find.list_subagents(seen.session, places)
-        return _report(
-            loaded,
-            seen,
-            subagents=[report(find.see_session(child, running, places)) for child in children],
-        )
+    def report(sessions: Iterable[find.SeenSession]) -> Iterator[SessionReport]:
+        for seen in sessions:
+            children = find.list_subagents(seen.session, places, problems)
+            below = (find.see_session(child, running, places) for child in children)
+            try:
+                loaded = load(seen.session, config, places)
+                yield _report(loaded, seen, subagents=list(report(below)))
+            except InputError as error:
+                problems.append(str(error))
 
+    sessions = list(report(find.look((places.cwd,), places, limit, problems)))
     return SessionsReport(
-        cwd=str(places.cwd),
-        sessions=[report(seen) for seen in find.look((places.cwd,), places, limit)],
+        cwd=str(places.cwd), sessions=sessions, problems=list(dict.fromkeys(problems))
     )
 
 
@@ -83,6 +89,8 @@ def sessions_text(report: SessionsReport, n_columns: int) -> str:
         lines += [
             _line(child, f"└ {gist(child.title, n_chars - 2)}") for child in session.subagents
         ]
+    if report.problems:
+        lines += ("", *(f"Not listed: {problem}." for problem in report.problems))
     return "\n".join(lines)
 
 

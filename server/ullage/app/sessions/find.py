@@ -25,7 +25,7 @@ from ullage.store.change.receipts import receipt_of_new, written_before_us
 from ullage.store.change.session_lock import QUIET_S
 from ullage.store.files.places import Places
 from ullage.store.files.processes import running_sessions
-from ullage.store.transcript.database import find_databases
+from ullage.store.transcript.database import SessionRows, find_databases
 from ullage.store.transcript.folders import TranscriptFile, is_of_workspace, transcripts_below
 from ullage.store.transcript.look import TranscriptFolder, find_transcripts
 from ullage.store.transcript.open import DatabaseRow, database_rows
@@ -136,21 +136,29 @@ def find_saved_session(text: str | None, places: Places) -> Session:
 
 
 def no_session_text(cwd: Path, places: Places) -> str:
-    """Say that a folder has no session, and which folder above it has some."""
+    """Say that a folder has no session, and what cannot be read or which folder above has some."""
     reading = places.for_reading(is_read_only=True)
+    problems: list[str] = []
+    if next(list_sessions(cwd, reading, problems), None) is None and problems:
+        reasons = "; ".join(dict.fromkeys(problems))
+        return f"no session of an agent in {cwd} that can be read: {reasons}"
     above = (parent for parent in cwd.parents if next(list_sessions(parent, reading), None))
     folder = next(above, None)
     where = "where the agent ran" if folder is None else f"in {folder}, which has some"
     return f"no session of an agent in {cwd}: run Ullage {where}"
 
 
-def list_sessions(cwd: Path, places: Places) -> Iterator[Session]:
+def list_sessions(
+    cwd: Path, places: Places, problems: list[str] | None = None
+) -> Iterator[Session]:
     """Go through the main sessions of a folder, the one written to last first.
 
     Different folders may share a folder of sessions, so each session's own record decides. A copy
     that we made counts once an agent has written to it, and one that was taken back once it was
     written to since; a stub without a message is none; of files with one id the last counts.
+    What cannot be read hides none of the others, and is added to the problems, a line each.
     """
+    problems = [] if problems is None else problems
     spellings = _spellings(cwd)
     owners = {ANY_FOLDER, *map(of_folder, spellings)}
     folders = (
@@ -159,7 +167,7 @@ def list_sessions(cwd: Path, places: Places) -> Iterator[Session]:
         for folder in _folders_of(info, cwd, places)
     )
     files = find_transcripts(folders, owners, _read_owner, places)
-    rows = database_rows(_databases(places), directories=spellings)
+    rows = database_rows(_databases(places), problems, directories=spellings)
     listed: set[str] = set()
     for candidate in _sort_newest_first(files, rows):
         try:
@@ -169,9 +177,8 @@ def list_sessions(cwd: Path, places: Places) -> Iterator[Session]:
             if session.state_key not in listed and _is_gone_on_with(session, places):
                 listed.add(session.state_key)
                 yield session
-        except InputError:
-            # One session that cannot be read hides none of the others.
-            continue
+        except InputError as error:
+            problems.append(str(error))
 
 
 def _is_gone_on_with(session: Session, places: Places) -> bool:
@@ -192,7 +199,7 @@ def list_session_folders(cwd: Path, places: Places) -> set[Path]:
     return {folder for info in AGENTS for folder in _folders_of(info, cwd, places)}
 
 
-def list_subagents(session: Session, places: Places) -> Iterator[Session]:
+def list_subagents(session: Session, places: Places, problems: list[str]) -> Iterator[Session]:
     """Go through the sessions that work for this one, the one written to last first."""
     wanted = session.header.session_id
     owners = {of_session(wanted)}
@@ -203,11 +210,13 @@ def list_subagents(session: Session, places: Places) -> Iterator[Session]:
         _read_owner,
         places,
     )
-    rows = database_rows(_databases(places), parent_id=wanted)
+    databases = (session.path,) if isinstance(session.lines, SessionRows) else ()
+    rows = database_rows(databases, problems, parent_id=wanted)
     for candidate in _sort_newest_first(files, rows):
         try:
             subagent = candidate.open()
-        except InputError:
+        except InputError as error:
+            problems.append(str(error))
             continue
         if owner_of(subagent.header) in owners:
             yield subagent
@@ -243,7 +252,9 @@ def _session_by_id(text: str, places: Places) -> Session:
         for transcript in transcripts_below(root)
         if wanted[:8] in transcript.path.stem.lower()
     )
-    rows = (r for r in database_rows(_databases(places)) if is_named(r.session.session_id))
+    problems: list[str] = []
+    rows = database_rows(_databases(places), problems)
+    rows = (row for row in rows if is_named(row.session.session_id))
     matches: dict[str, Session] = {}
     for candidate in _sort_newest_first(files, rows):
         try:
@@ -253,17 +264,18 @@ def _session_by_id(text: str, places: Places) -> Session:
                 continue
             if session_id not in matches or not overview_of(matches[session_id]).has_messages:
                 matches[session_id] = session
-        except InputError:
-            continue
+        except InputError as error:
+            problems.append(str(error))
     if not matches:
         # The name of a file may have the beginning of its id alone.
         here = list_sessions(places.cwd, places)
         matches = {s.header.session_id.lower(): s for s in here if is_named(s.header.session_id)}
     if not matches:
-        raise SessionNotFound(
+        reason = (
             f"no session has the id {text}: run Ullage where the agent ran, or give the"
             " transcript's path"
         )
+        raise SessionNotFound("; ".join((reason, *dict.fromkeys(problems))))
     if len(matches) > 1 and wanted not in matches:
         raise SessionNotFound(
             f"{len(matches)} sessions have ids that begin or end with {text}: give more of it"
@@ -312,13 +324,16 @@ def _as_path(text: str) -> Path:
 
 
 def look(
-    folders: Iterable[Path], places: Places, limit: int = MAX_SESSIONS
+    folders: Iterable[Path],
+    places: Places,
+    limit: int = MAX_SESSIONS,
+    problems: list[str] | None = None,
 ) -> tuple[SeenSession, ...]:
     """List the newest sessions of some folders: the live ones first, then by time."""
     running = find_running_ids(places)
     sessions: dict[str, SeenSession] = {}
     for folder in folders:
-        for session in islice(list_sessions(folder, places), limit):
+        for session in islice(list_sessions(folder, places, problems), limit):
             sessions.setdefault(session.state_key, see_session(session, running, places))
     return tuple(sorted(sessions.values(), key=lambda seen: (not seen.is_live, -seen.written_ns)))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.errors import Unreadable
+from ullage.errors import OtherDatabase, Unreadable
 from ullage.store.transcript.reader import Fingerprint, look_at, open_to_read
 
 BUSY_TIMEOUT_S = 1.0
@@ -21,6 +21,8 @@ _LOG_ENDING = "-wal"
 _MODE_BYTES = slice(18, 20)
 """The header's file format versions; 2 is WAL (sqlite.org/fileformat2.html §1.3)."""
 _BUSY_CODES = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_DAMAGED_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+_DAMAGED = "it is damaged. The agent cannot read it either: put back a copy of it"
 
 
 class StoredSession(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,13 +90,23 @@ def reading(path: Path) -> Generator[sqlite3.Connection]:
     """Open a database for one short reading; text comes as bytes, valid or not.
 
     Raises:
-        Unreadable: it is missing, locked, damaged, or not the database that was expected.
+        OtherDatabase: its tables are not those that were expected.
+        Unreadable: it is missing, locked or damaged.
     """
     try:
         with closing(_connect(path)) as connection:
             connection.text_factory = bytes
             yield connection
+    except UnicodeDecodeError:
+        # Python decodes SQLite's own message, in which the file's text may stand.
+        raise Unreadable(f"cannot read {path}: {_DAMAGED}") from None
     except sqlite3.Error as error:
+        text = str(error)
+        if text.startswith(("no such table", "no such column")):
+            raise OtherDatabase(
+                f"cannot read {path}: {text}. It is another database, or of a version that Ullage"
+                " does not know"
+            ) from None
         raise Unreadable(f"cannot read {path}: {_reason(error)}") from None
 
 
@@ -132,9 +144,7 @@ def _is_wal(path: Path) -> bool:
 def _reason(error: sqlite3.Error) -> str:
     # An error that Python's module raises itself has no code of SQLite's.
     code = getattr(error, "sqlite_errorcode", None)
-    if isinstance(code, int) and code & 0xFF in _BUSY_CODES:
-        return "the agent is writing to it. Try again in a moment"
-    text = str(error)
-    if text.startswith(("no such table", "no such column")):
-        return f"{text}. It is another database, or of a version that Ullage does not know"
-    return f"{text}. Name the database that the agent itself uses"
+    kind = code & 0xFF if isinstance(code, int) else None
+    if kind in _BUSY_CODES:
+        return "it is locked, as the agent is writing to it. Try again in a moment"
+    return _DAMAGED if kind in _DAMAGED_CODES else f"{error}. Check its disk and its permissions"

@@ -1,13 +1,12 @@
 """Open what may be a session of any agent: a file, a packed file, a database row."""
 
 from collections.abc import Callable, Iterable, Iterator, Set
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from ullage.core.transcript.entries import Line, MemoryLines
-from ullage.errors import NotATranscript, Unreadable
+from ullage.errors import NotATranscript, OtherDatabase, Unreadable
 from ullage.store.files.zstd import unpack
 from ullage.store.transcript import openclaw_db, opencode_db
 from ullage.store.transcript.database import StoredSession
@@ -97,13 +96,18 @@ def open_lines(path: Path, session_id: str | None = None) -> Source:
 
 
 def database_rows(
-    paths: Iterable[Path], directories: Set[str] | None = None, parent_id: str | None = None
+    paths: Iterable[Path],
+    problems: list[str],
+    directories: Set[str] | None = None,
+    parent_id: str | None = None,
 ) -> Iterator[DatabaseRow]:
     """Go through the sessions of databases: all, those of some folders, or those that work for one
-    of them. A database that cannot be read hides no other."""
+    of them. A database that cannot be read is a problem, and hides no other."""
     for path in paths:
-        with suppress(Unreadable):
+        try:
             yield from _rows_of(path, directories, parent_id)
+        except Unreadable as error:
+            problems.append(str(error))
 
 
 def _is_database(path: Path) -> bool:
@@ -125,14 +129,14 @@ def _rows_of(
     Raises:
         Unreadable: no agent that we know made it, or it cannot be read now.
     """
-    reasons: list[str] = []
+    reasons: list[OtherDatabase] = []
     for reader in READERS:
         try:
             sessions = reader.list_sessions(path, directories, parent_id)
-        except Unreadable as error:
-            reasons.append(str(error))
+        except OtherDatabase as reason:
+            reasons.append(reason)
         else:
             return tuple(
                 DatabaseRow(path=path, session=session, reader=reader) for session in sessions
             )
-    raise Unreadable(reasons[0])
+    raise reasons[0]
