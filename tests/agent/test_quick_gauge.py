@@ -163,7 +163,8 @@ def test_a_turn_of_codex_too(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    "replaced cut torn changed settings model announced long rewound between boundary".split(),
+    "replaced cut torn changed settings model announced long rewound between boundary"
+    " costs".split(),
 )
 def test_what_only_a_whole_reading_can_tell_goes_the_long_way(lab: Lab, kind: str) -> None:
     file = ClaudeFile()
@@ -187,7 +188,10 @@ def test_what_only_a_whole_reading_can_tell_goes_the_long_way(lab: Lab, kind: st
                 transcript.write(b" ")
         case "settings":
             (lab.root / ".claude").mkdir()
-            (lab.root / ".claude" / "settings.json").write_text("{}", "utf-8")
+            settings_file = lab.root / ".claude" / "settings.json"
+            settings_file.write_text('{"numStartups": 1}', "utf-8")
+            assert lab.compare()
+            settings_file.write_text('{"autoCompactWindow": 150000}', "utf-8")
         case "rewound":
             file.record("system", parent=file.uuids[0], content="")
             lab.append(file.lines[-1])
@@ -202,6 +206,9 @@ def test_what_only_a_whole_reading_can_tell_goes_the_long_way(lab: Lab, kind: st
             file.boundary()
             file.summary("What came before.")
             lab.append(b"".join(file.lines[2:]))
+        case "costs":
+            file.note("cost-state", modelUsage={MODEL: {"contextWindow": 500_000}})
+            lab.append(file.lines[-1])
         case "announced":
             file.record("attachment", attachment={"identity": {"modelId": f"{MODEL}[1m]"}})
             lab.append(file.lines[-1])

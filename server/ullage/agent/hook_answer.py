@@ -184,7 +184,7 @@ def _shorten_prompts(hook: _Hook, live: "LiveSession", policy: Policy, *, is_sav
         return
     percent = hook.config.checkpoint.minimum_change_percent
     checkpoints = session_folder("checkpoints", hook.key, hook.places) if is_saved else None
-    with suppress(OSError, UllageError):
+    with suppress(OSError, ValueError, UllageError):
         leave_snapshot(name, live, policy, percent, hook.places, checkpoints)
 
 

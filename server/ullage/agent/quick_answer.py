@@ -70,7 +70,11 @@ def _tell_gauge(fields: dict[str, object], agent: "HookAgent") -> bytes | None:
         # A session begins before its transcript does.
         return b"" if isinstance(path, str) else None
     snapshot = _read_snapshot(fields, agent, quick_state.PROMPT_EVENT, _find_folder(fields))
-    if snapshot is None or agent.import_tail is None:
+    if (
+        snapshot is None
+        or agent.import_tail is None
+        or not quick_state.are_settings_equal(snapshot)
+    ):
         return None
     lines = quick_state.read_appended(path, snapshot)
     tail = None if lines is None else agent.import_tail()(lines, snapshot)

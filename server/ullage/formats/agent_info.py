@@ -287,6 +287,8 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     setting_files: Callable[[Path, Path, Env, Path], tuple[Path, ...]] = _nothing
     """Gives the files with the agent's own settings for a transcript and the folder that it worked
     in, strongest first."""
+    setting_keys: tuple[str, ...] = ()
+    """All that is read of them where they are JSON; the agent writes others at every start."""
     find_window: Callable[[AgentSettings, str, str], NumberSetting | None] = _none
     """Finds what the settings say of the window of a provider's model."""
     find_compaction_point: Callable[[RunningSession], CompactionPoint | None] = _none

@@ -89,6 +89,20 @@ def test_what_was_compacted_away_reaches_the_model_again(hooked: Hooked) -> None
     assert (status["compaction_count"], status["unread_startup_files"]) == (1, ["SOUL.md"])
 
 
+def test_tool_calls_and_messages_go_the_short_way(hooked: Hooked) -> None:
+    """What an agent says at one event and the next differs in nothing that this would see."""
+    lab, commands = hooked.lab, [f"echo {n} > {n}.txt" for n in range(3)]
+    lab.model.answers = [*(Answer("I write.", (each,)) for each in commands), Answer("Done.")]
+    lab.ask("Write three files.", resume=hooked.session_id)
+    assert len(list(hooked.state.rglob("waiting-*_*.json"))) >= 2
+    (snapshot,) = hooked.state.rglob("*.prompt.json")
+    before = snapshot.stat().st_mtime_ns
+    lab.model.answers = [Answer("Done.")] * 2
+    lab.ask("Go on.", resume=hooked.session_id)
+    lab.ask("Go on.", resume=hooked.session_id)
+    assert snapshot.stat().st_mtime_ns == before
+
+
 def test_claude_code_asks_for_a_summary_with_our_points(hooked: Hooked) -> None:
     if hooked.lab.agent != "claude":
         # Codex takes no word from a hook to its summarizer.

@@ -32,6 +32,7 @@ def leave_snapshot(
 
     Raises:
         OSError: the transcript is gone.
+        ValueError: settings are no JSON.
         UllageError: the checkpoint cannot be read, or the state folder does not take the snapshot.
     """
     gauge, context, path = live.gauge, live.reading.context, live.session.path
@@ -57,16 +58,20 @@ def leave_snapshot(
         "minimum_change_percent": minimum_change_percent,
         "saved": None if latest is None else read_checkpoint(latest).meta.token_usage.input_tokens,
     }
-    files = list(_list_settings(live, places))
-    if latest is not None:
-        files += (latest, latest.with_name(POINTER_NAME))
+    told |= _describe_settings(live, places)
+    files = () if latest is None else (latest, latest.with_name(POINTER_NAME))
     write_snapshot(name, quick_state.PROMPT_EVENT, places, told, files)
 
 
-def _list_settings(live: LiveSession, places: Places) -> tuple[Path, ...]:
-    """List the agent's own settings, as `gauge_of` reads them."""
+def _describe_settings(live: LiveSession, places: Places) -> dict[str, object]:
+    """Look at the agent's own settings, as `gauge_of` reads them."""
     agent, header = live.session.agent_info, live.session.header
     if agent is None:
-        return ()
-    cwd = Path(header.cwd) if header.cwd else places.cwd
-    return agent.setting_files(live.session.path, cwd, places.env, places.home)
+        return {}
+    cwd, keys = Path(header.cwd) if header.cwd else places.cwd, list(agent.setting_keys)
+    paths = agent.setting_files(live.session.path, cwd, places.env, places.home)
+    stamps = [
+        [*quick_state.stamp_of(name), quick_state.sum_settings(name, keys) if keys else 0]
+        for name in map(str, paths)
+    ]
+    return {"setting_keys": keys, "settings": stamps}

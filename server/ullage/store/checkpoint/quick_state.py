@@ -23,6 +23,7 @@ MAX_WAITING = 64
 long way, which takes them in: a few milliseconds (chosen)."""
 _MAX_LAID_DOWN_BYTES = 8 * 1024
 """Of one call: half a megabyte waits at most (chosen)."""
+_MAX_SETTINGS_BYTES = 4 * 1024 * 1024
 _MAX_SNAPSHOT_BYTES = 64 * 1024
 _MAX_APPENDED_BYTES = 1024 * 1024
 """Of a transcript since the snapshot; to read them takes as long as Python takes to start
@@ -30,8 +31,12 @@ _MAX_APPENDED_BYTES = 1024 * 1024
 _MAX_END_BYTES = 1024
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 _MAX_ID_CHARS = 64
-_PASSING = ("_", "PWD", "OLDPWD", "SHLVL", "CLAUDE_ENV_FILE")
-"""Variables that differ from one event to the next, and decide nothing."""
+_PASSING = (
+    *("_", "PWD", "OLDPWD", "SHLVL", "CLAUDE_ENV_FILE", "CLAUDE_PID"),
+    *("CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN"),
+)
+"""Variables that differ between events or processes of a session, and decide nothing (Claude Code
+2.1, seen)."""
 MAX_ENV_BYTES = 64 * 1024
 """As in `store/config/env_files.py`."""
 
@@ -108,6 +113,35 @@ def stamp_of(path: object) -> list[object]:
     except (OSError, ValueError):
         return [path, 0, 0]
     return [path, info.st_mtime_ns, info.st_size]
+
+
+def are_settings_equal(snapshot: dict[str, object]) -> bool:
+    """Tell whether an agent's own settings say what they said, in what is read of them."""
+    keys, stamps = snapshot.get("setting_keys"), snapshot.get("settings")
+    if not is_list(keys) or not is_list(stamps):
+        return False
+    for stamp in stamps:
+        if not is_list(stamp) or not stamp:
+            return False
+        now = stamp_of(stamp[0])
+        is_written = stamp[:-1] != now
+        if is_written and (not keys or sum_settings(str(stamp[0]), [*map(str, keys)]) != stamp[-1]):
+            return False
+    return True
+
+
+def sum_settings(path: str, keys: list[str]) -> int:
+    """Sum up what some settings in a file of JSON say; without the file they say nothing.
+
+    Raises:
+        ValueError: the file is no JSON.
+    """
+    try:
+        settings = parse_json(read_beginning(path, _MAX_SETTINGS_BYTES))
+    except FileNotFoundError:
+        settings = None
+    values = [settings.get(key) if is_object(settings) else None for key in keys]
+    return crc32(repr(values).encode("utf-8", "surrogatepass"))
 
 
 def environment_sum() -> int:

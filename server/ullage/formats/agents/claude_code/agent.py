@@ -348,6 +348,7 @@ CLAUDE_CODE = AgentInfo(
     # A file for each process (docs/design/agents.md, "Claude Code: places").
     live_folders=_LIVE.paths,
     setting_files=settings.list_setting_files,
+    setting_keys=settings.KEYS,
     find_compaction_point=settings.find_compaction_point,
     read_header=records.read_header,
     read_branch=records.read_branch,

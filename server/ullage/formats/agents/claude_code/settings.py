@@ -25,6 +25,8 @@ MIN_WINDOW_TOKENS = 100_000
 """A smaller window for this is taken as so large."""
 UNRECOGNIZED_TOKENS = 200_000
 """What it takes for the window of a model that it does not recognize, as of other makers."""
+KEYS = ("autoCompactEnabled", "autoCompactWindow", "modelSettings", "env")
+"""All that is read below; `.claude.json` changes with every prompt."""
 _PERCENT: Final = "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"
 _WINDOW: Final = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
 _MAX_OUTPUT: Final = "CLAUDE_CODE_MAX_OUTPUT_TOKENS"

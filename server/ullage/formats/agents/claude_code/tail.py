@@ -17,7 +17,6 @@ USAGE_KEYS = (
 SYNTHETIC_MODEL = "<synthetic>"
 """Model of the answers that Claude Code writes itself, such as errors of the API."""
 _SENT = ("user", "assistant", "attachment")
-_DECISIVE = ("ullage-prune", "cost-state")
 _LARGE = "[1m]"
 
 
@@ -27,13 +26,14 @@ def read_tail(lines: list[bytes], known: dict[str, object]) -> tuple[int | None,
     None for tokens where there is no answer; None at all where only a whole reading can tell.
 
     Args:
-        known: of what stands before: `leaf`, `model`, and `answer_id` of the last usage.
+        known: of what stands before: `leaf`, `model`, `window_tokens`, and `answer_id` of the last
+            usage.
     """
     thread: list[dict[str, object]] = []
     sizes: list[int] = []
     for line in lines:
         record = parse_json(line.decode("utf-8"))
-        if not is_object(record) or record.get("type") in _DECISIVE or _is_boundary(record):
+        if not is_object(record) or _decides(record, known):
             return None
         if isinstance(record.get("uuid"), str) and record.get("isSidechain") is not True:
             thread.append(record)
@@ -56,7 +56,14 @@ def read_tail(lines: list[bytes], known: dict[str, object]) -> tuple[int | None,
     return totals[last], n_after
 
 
-def _is_boundary(record: dict[str, object]) -> bool:
+def _decides(record: dict[str, object], known: dict[str, object]) -> bool:
+    """Whether a record changes what stands before it, or the window."""
+    if record.get("type") == "cost-state":
+        usage = record.get("modelUsage")
+        costs = usage.get(str(known.get("model"))) if is_object(usage) else None
+        return not is_object(costs) or costs.get("contextWindow") != known.get("window_tokens")
+    if record.get("type") == "ullage-prune":
+        return True
     is_boundary = str(record.get("subtype", "")).endswith("compact_boundary")
     return is_boundary or record.get("isCompactSummary") is True
 
