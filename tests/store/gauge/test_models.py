@@ -1,5 +1,6 @@
 """The model table: which row is a model's, and that the file is sound."""
 
+from collections.abc import Iterator
 from datetime import date
 
 import pytest
@@ -23,8 +24,11 @@ opencode/copilot/claude-a-5\to\t128000\t200000 900000\t0\t0\t\t\t
 
 
 @pytest.fixture
-def table(monkeypatch: pytest.MonkeyPatch) -> None:
+def table(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(models, "read_table", lambda: TABLE)
+    find_model.cache_clear()
+    yield
+    find_model.cache_clear()
 
 
 @pytest.mark.usefixtures("table")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.store.gauge.token_counts import TokenCounts
+from ullage.store.gauge.token_counts import WRITTEN_CHARS, TokenCounts
 
 
 class Counter:
@@ -27,6 +27,15 @@ def test_a_text_is_counted_once_even_by_later_runs(tmp_path: Path) -> None:
     assert second("abc") == 3
     second.save()
     assert counter.n_asked == 1
+
+
+def test_lines_of_a_followed_session_are_kept_together(tmp_path: Path) -> None:
+    counts = TokenCounts("one", tmp_path, Counter())
+    for text in ("first", "a line", "a" * WRITTEN_CHARS):
+        counts(text)
+        counts.save()
+        is_kept = TokenCounts("one", tmp_path, Counter()).known("a line") is not None
+        assert is_kept == (len(text) == WRITTEN_CHARS)
 
 
 def test_encodings_are_kept_apart(tmp_path: Path) -> None:

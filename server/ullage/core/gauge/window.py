@@ -134,14 +134,13 @@ def largest_request(context: Context) -> int:
 
     An answer is no part of its request: it may be larger than the window allows.
     """
-    requests = (
-        (item.message.usage.n_sent, item.message.model)
-        for item in context.items
-        if item.message.usage is not None
-    )
     model = context.model or ""
-    of_model = (n for n, name in requests if is_same_model(name or model, model))
-    return max(context.n_sent_before, *of_model, 0)
+    largest = {model: context.n_sent_before}
+    for message in (item.message for item in context.items):
+        if message.usage is not None:
+            name = message.model or model
+            largest[name] = max(largest.get(name, 0), message.usage.n_sent)
+    return max(n_sent for name, n_sent in largest.items() if is_same_model(name, model))
 
 
 def check_window(window: Window, n_sent: int, larger: Sequence[int]) -> Window:

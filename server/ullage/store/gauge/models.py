@@ -1,7 +1,7 @@
 """The table of models in the package, made by `tools/make_models.py` (docs/design/models.md)."""
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from ullage.core.gauge.window import ModelRow, strip_model
 from ullage.data.packaged import read_packaged
@@ -11,6 +11,7 @@ ANY = "*"
 for models that it does not know."""
 
 
+@lru_cache(maxsize=64)
 def find_model(agent: str | None, provider: str | None, model: str | None) -> ModelRow | None:
     """Find the row of a model: the agent's own, else what most catalogues say.
 

@@ -25,6 +25,8 @@ _CREATE = (
     "CREATE TABLE IF NOT EXISTS counts"
     " (encoding TEXT, digest BLOB, n_tokens INTEGER, PRIMARY KEY (encoding, digest)) WITHOUT ROWID"
 )
+WRITTEN_CHARS = 64 * 1024
+"""To count so much again takes some ten milliseconds, as a transaction does (chosen)."""
 CountText: TypeAlias = Callable[[str, str], int]
 """Counts a text with a named encoding."""
 
@@ -51,6 +53,8 @@ class TokenCounts:
         self._known: dict[str, int] = {}
         """By the text itself: a text keeps its hash, so that it is looked up and not read."""
         self._new: dict[bytes, int] = {}
+        self._n_new_chars = self._n_written_chars = 0
+        """In those texts; with how many they are written."""
         self._lock = Lock()
         self._reader: sqlite3.Connection | None = None
         self._close: Callable[[], object] = lambda: None
@@ -67,6 +71,7 @@ class TokenCounts:
                 n_tokens = self._read(digest)
                 if n_tokens is None:
                     n_tokens = self._new[digest] = self.count_text(text, self._encoding)
+                    self._n_new_chars += len(text)
                 self._known[text] = n_tokens
         return n_tokens
 
@@ -83,14 +88,21 @@ class TokenCounts:
         self.count_text("warm", self._encoding)
 
     def save(self) -> None:
-        """Keep what was counted; where the state folder cannot be written, nothing is kept."""
+        """Keep what was counted; where the state folder cannot be written, nothing is kept.
+
+        After the first time what is little waits for more: a session is followed line by line.
+        """
         with self._lock:
+            if self._n_new_chars < self._n_written_chars:
+                return
+            self._n_written_chars = WRITTEN_CHARS
             self._close()
             self._reader = None
             if self._new and self._is_kept:
                 with suppress(UllageError, OSError, sqlite3.Error):
                     self._write()
             self._new.clear()
+            self._n_new_chars = 0
 
     def _read(self, digest: bytes) -> int | None:
         if not self._is_readable:
