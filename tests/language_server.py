@@ -8,9 +8,10 @@
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 from pygls.client import JsonRPCClient
@@ -87,6 +88,8 @@ class RawClient:
         self.running = running
         self.answers: list[Json] = []
         """All answers that came, in order."""
+        self.notices: list[Json] = []
+        """What the server sent of its own accord."""
         self.reply: Callable[[Json], Json] = lambda _: {"result": None}
         """What a request of the server is answered with."""
 
@@ -128,17 +131,22 @@ class RawClient:
         message = json.loads(await reader.readexactly(int(head.split()[1])))
         if "method" not in message:
             self.answers.append(message)
-        elif "id" in message:
+            return
+        self.notices.append(message)
+        if "id" in message:
             self.send({"jsonrpc": "2.0", "id": message["id"]} | self.reply(message))
 
 
 @asynccontextmanager
-async def raw_client(place: Place, *, is_begun: bool = True) -> AsyncIterator[RawClient]:
+async def raw_client(
+    place: Place, *, is_begun: bool = True, folders: Sequence[Path] = ()
+) -> AsyncIterator[RawClient]:
     """Connect to a server that is shut down in the end."""
     async with running_server(place) as running:
         client = RawClient(running)
         if is_begun:
-            client.request("begin", "initialize", INITIALIZE)
+            named = [{"uri": folder.as_uri(), "name": folder.name} for folder in folders]
+            client.request("begin", "initialize", INITIALIZE | {"workspaceFolders": named})
             await client.answer("begin")
             client.notify("initialized", {})
         yield client

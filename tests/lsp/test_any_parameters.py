@@ -8,7 +8,7 @@ from types import NoneType, UnionType
 from typing import Literal, Union, get_args, get_origin, get_type_hints
 
 import attrs
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
 
@@ -96,6 +96,11 @@ def requests(draw) -> tuple[str, object]:
     return "workspace/executeCommand", {"command": command.name, "arguments": [argument]}
 
 
+def choose(session: str) -> tuple[str, object]:
+    argument = {"session": session}
+    return "workspace/executeCommand", {"command": "ullage.choose", "arguments": [argument]}
+
+
 async def ask_all(client: RawClient, place: Place, asked: list[tuple[str, object]]) -> list[Json]:
     for name, data in FILES.items():
         item = {"uri": place.write(name, data).as_uri(), "languageId": "x", "version": 1}
@@ -109,6 +114,7 @@ async def ask_all(client: RawClient, place: Place, asked: list[tuple[str, object
     return client.answers
 
 
+@example(asked=[choose("")], reply=None)
 @settings(max_examples=examples(300))
 @given(asked=st.lists(requests(), min_size=1, max_size=30), reply=JUNK)
 def test_every_request_is_answered_once(

@@ -3,19 +3,17 @@
 import json
 import math
 import os
-import re
 from typing import cast
 
 import click
 import msgspec
 
+from ullage.core.text.quoting import replace_steering
+
 DEFAULT_COLUMNS, MIN_COLUMNS, MAX_COLUMNS = 80, 60, 120
 """Narrower terminals wrap by themselves; longer lines are not read well (chosen)."""
 TABLE_COLUMNS = 200
 """Rows of tables may be longer: titles and paths are told apart by their ends, too (chosen)."""
-_UNSAFE = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]|[\ud800-\udfff]"
-)
 
 
 def print_json(report: msgspec.Struct) -> None:
@@ -25,7 +23,8 @@ def print_json(report: msgspec.Struct) -> None:
         text = json.dumps(value, indent=2, allow_nan=False)
     except ValueError:
         text = json.dumps(_finite(value), indent=2)
-    click.echo(text)
+    # JSON leaves this one as it is, alone of all that a terminal obeys.
+    click.echo(text.replace("\x7f", r"\u007f"))
 
 
 def _finite(value: object) -> object:
@@ -47,7 +46,7 @@ def answer(text: str, report: msgspec.Struct, as_json: bool) -> None:
 
 def safe(text: str) -> str:
     """Replace what would steer a terminal or turn the direction of text."""
-    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
+    return replace_steering(text)
 
 
 def n_columns(maximum: int = MAX_COLUMNS) -> int:

@@ -15,6 +15,7 @@ from ullage.core.documents.finding import DocumentFinding, Related
 from ullage.core.documents.virtual_uri import write_summary_uri
 from ullage.core.gauge.gauge import Band
 from ullage.core.text.positions import Extent, Position
+from ullage.core.text.quoting import replace_steering
 from ullage.lsp.protocol import Level, SessionRef
 from ullage.store.documents.diagnostics_page import diagnostic_links
 
@@ -31,7 +32,7 @@ _SEVERITIES: dict[FindingLevel, types.DiagnosticSeverity] = {
     "information": types.DiagnosticSeverity.Information,
     "hint": types.DiagnosticSeverity.Hint,
 }
-_MARKDOWN_CHARS = frozenset(r"\`*_{}[]<>()#+!|~$")
+_MARKDOWN_CHARS = frozenset(r"\`*_{}[]<>()#+!|~$&")
 
 
 def path_of(uri: str) -> Path | None:
@@ -86,7 +87,7 @@ def diagnostic_of(finding: DocumentFinding, open_uris: Mapping[Path, str]) -> ty
         code=finding.code,
         code_description=None if link is None else types.CodeDescription(href=link),
         source=SOURCE,
-        message=finding.message,
+        message=replace_steering(finding.message),
         data=finding.sha256,
         tags=[types.DiagnosticTag.Unnecessary] if finding.is_unseen else None,
         related_information=[_related(related, open_uris) for related in finding.related] or None,
@@ -96,10 +97,11 @@ def diagnostic_of(finding: DocumentFinding, open_uris: Mapping[Path, str]) -> ty
 def _related(related: Related, open_uris: Mapping[Path, str]) -> types.DiagnosticRelatedInformation:
     path = Path(related.path)
     location = types.Location(open_uris.get(path) or uri_of(path), range_of(related.extent))
-    return types.DiagnosticRelatedInformation(location=location, message=related.message)
+    message = replace_steering(related.message)
+    return types.DiagnosticRelatedInformation(location=location, message=message)
 
 
 def escape_markdown(text: str) -> str:
     """Write a text of a session on one line so that Markdown shows it as it is."""
-    flat = " ".join(text.split())
+    flat = replace_steering(" ".join(text.split()))
     return "".join(f"\\{char}" if char in _MARKDOWN_CHARS else char for char in flat)

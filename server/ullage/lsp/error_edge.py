@@ -8,12 +8,18 @@ from typing import ParamSpec, TypeVar
 from lsprotocol.types import LSPErrorCodes
 from pygls.exceptions import JsonRpcException
 
+from ullage.core.text.quoting import replace_steering
 from ullage.errors import UllageError, describe_fault
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
+
+
+def plain_message(text: str) -> str:
+    """Part what would be a link: VS Code runs commands by links in messages, whoever wrote them."""
+    return replace_steering(text).replace("](", "] (")
 
 
 def answer_errors(handler: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
@@ -24,7 +30,8 @@ def answer_errors(handler: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T
         try:
             return await handler(*args, **kwargs)
         except UllageError as error:
-            raise JsonRpcException(str(error), LSPErrorCodes.RequestFailed) from None
+            message = plain_message(str(error))
+            raise JsonRpcException(message, LSPErrorCodes.RequestFailed) from None
         except JsonRpcException:
             raise
         except Exception as error:

@@ -16,18 +16,21 @@ from typing import Any, Final, TypeAlias, cast
 import attrs
 import msgspec
 from cattrs import Converter
-from cattrs.gen import make_dict_unstructure_fn
+from cattrs.gen import make_dict_unstructure_fn, override
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.protocol import JsonRPCRequestMessage, default_converter, lsp_method
 
 from ullage.core.documents.virtual_uri import SCHEME
 from ullage.lsp import protocol
-from ullage.lsp.incoming import AnsweringProtocol
+from ullage.lsp.error_edge import plain_message
+from ullage.lsp.incoming import AnsweringProtocol, Fields
 
 Handling = Generator[Any, Any, Any]  # pyright: ignore[reportExplicitAny]: as pygls declares it
 Run: TypeAlias = Callable[[object], Awaitable[object]]
 
+_SHOWN = frozenset(("title", "detail", "label", "message"))
+"""Fields of ours that are shown as plain text, whatever of a session stands in them."""
 client_token: Final[ContextVar[str | int | None]] = ContextVar("client_token", default=None)
 """The progress token that came with the request or the command that is being answered."""
 
@@ -85,8 +88,12 @@ def plain_converter() -> Converter:
     converter = default_converter()
     converter.register_structure_hook(JsonRPCRequestMessage, _keep_params)
 
-    def write_all_fields(cls: type[object]) -> Callable[[object], dict[str, object]]:
-        return make_dict_unstructure_fn(cls, converter, _cattrs_omit_if_default=False)
+    def write_all_fields(cls: type[attrs.AttrsInstance]) -> Callable[[object], Fields]:
+        # Its overrides are names of fields, which could be those of its options: not for pyright.
+        make = cast(Callable[..., Callable[[object], Fields]], make_dict_unstructure_fn)
+        shown = _SHOWN & attrs.fields_dict(cls).keys()
+        overrides = {name: override(unstruct_hook=plain_message) for name in shown}
+        return make(cls, converter, _cattrs_omit_if_default=False, **overrides)
 
     converter.register_unstructure_hook_factory(_is_ours, write_all_fields)
     return converter

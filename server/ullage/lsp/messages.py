@@ -3,11 +3,12 @@
 from lsprotocol import types
 from pygls.exceptions import JsonRpcMethodNotFound
 
+from ullage.lsp.error_edge import plain_message
 from ullage.lsp.state import UllageServer
 
 
 def say(ls: UllageServer, text: str, kind: types.MessageType = types.MessageType.Warning) -> None:
-    ls.window_show_message(types.ShowMessageParams(type=kind, message=_without_links(text)))
+    ls.window_show_message(types.ShowMessageParams(type=kind, message=plain_message(text)))
 
 
 def tell(ls: UllageServer, message: str) -> None:
@@ -25,20 +26,13 @@ async def choose(
         JsonRpcException: the client shows no such messages.
     """
     actions = [types.MessageActionItem(title=title) for title in buttons]
-    params = types.ShowMessageRequestParams(
-        type=kind, message=_without_links(text), actions=actions
-    )
+    params = types.ShowMessageRequestParams(type=kind, message=plain_message(text), actions=actions)
     try:
         answer = await ls.window_show_message_request_async(params)
     except JsonRpcMethodNotFound:
         ls.sessions.can_ask = False
         raise
     return None if answer is None else answer.title
-
-
-def _without_links(text: str) -> str:
-    """Part what would be a link: VS Code runs commands by links in messages, whoever wrote them."""
-    return text.replace("](", "] (")
 
 
 async def show_virtual_document(ls: UllageServer, uri: str) -> None:

@@ -9,6 +9,10 @@ from functools import cache
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""What steers a terminal or turns the direction of text; tabs and line ends do neither."""
 _HIDDEN = (
     "\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
     "\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
@@ -47,6 +51,11 @@ def _write_code(hidden: re.Match[str]) -> str:
 def one_line(text: str) -> str:
     """Bring text onto one line that every reader takes as one, without lone surrogates."""
     return _UNPRINTABLE.sub(" ", _SURROGATE.sub("\ufffd", text))
+
+
+def replace_steering(text: str) -> str:
+    """Replace what would steer a terminal or turn the direction of text, so that it is seen."""
+    return _STEERING.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def visible_line(text: str) -> str:

@@ -11,11 +11,12 @@ from ullage.lsp.state import UllageServer
 
 async def run_choose(ls: UllageServer, argument: SessionArgument) -> Outcome:
     """Show a session until another is chosen; None goes back to the live one."""
-    message = "The live session is shown"
-    if argument.session is not None:
+    chosen, message = None, "The live session is shown"
+    if argument.session:
         loaded = await load_session(ls, argument.session)
         message = f"{name_text(loaded)} is shown until you choose another session"
-    ls.sessions.chosen = None if argument.session is None else Path(argument.session)
+        chosen = Path(argument.session)
+    ls.sessions.chosen = chosen
     path = ls.gauge_path()
     if path is not None:
         await refresh(ls, path)
