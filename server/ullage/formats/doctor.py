@@ -97,8 +97,10 @@ class LinePiece(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_pieces(lines: Lines, records: RecordRules | None) -> Iterator[LinePiece]:
     """Read a whole transcript; every line gives at least one piece."""
-    for number, line in enumerate(lines.forward(), 1):
+    number = 1
+    for line in lines.forward():
         yield from _pieces_of(line, number, records)
+        number += line.raw.count(b"\n")
 
 
 def has_valid_text(raw: bytes) -> bool:

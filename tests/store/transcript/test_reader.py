@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,32 @@ from ullage.store.transcript import reader
 from ullage.store.transcript.reader import FileLines, look_at
 
 pieces = st.sampled_from(
-    [b"\n", b"\n\n", b"\r\n", b"\r", b"abc", b"\x0b", "\u2028".encode(), b"x" * 9]
+    [b"\n", b"\n\n", b"\r\n", b"\r", b" ", b"\n" * 70, b"abc", b"\x0b", "\u2028".encode(), b"x" * 9]
 )
 contents = st.lists(pieces, min_size=1, max_size=12).map(b"".join)
+
+
+def joined(lines: Iterable[Line]) -> list[Line]:
+    """Join blank lines that a block's end parts."""
+    whole: list[Line] = []
+    for line in lines:
+        if whole and is_blank_line(whole[-1]) and is_blank_line(line):
+            line = Line(whole[-1].offset, whole.pop().raw + line.raw)  # noqa: PLW2901
+        whole.append(line)
+    return whole
+
+
+def is_blank_line(line: Line) -> bool:
+    return not line.is_torn and not line.raw.strip(b" \t\r\n")
+
+
+@given(data=contents)
+def test_blank_lines_that_follow_each_other_are_one_and_no_others(data: bytes) -> None:
+    lines = list(MemoryLines(data).forward())
+    assert list(MemoryLines(data).backward()) == lines[::-1]
+    assert b"".join(line.raw for line in lines) == data
+    assert joined(lines) == lines
+    assert all(b"\n" not in line.raw[:-1] or is_blank_line(line) for line in lines)
 
 
 @given(data=contents, block_bytes=st.integers(1, 12))
@@ -28,11 +52,12 @@ def test_a_file_has_the_lines_of_its_bytes_in_both_directions(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reader, "BLOCK_BYTES", block_bytes)
         lines = FileLines(path)
-        assert list(lines.forward()) == list(MemoryLines(data).forward())
-        assert list(lines.backward()) == list(MemoryLines(data).backward())
-        for line in MemoryLines(data).forward():
+        expected = list(MemoryLines(data).forward())
+        assert joined(lines.forward()) == expected
+        assert joined(list(lines.backward())[::-1]) == expected
+        for at, line in enumerate(expected):
             assert lines.read_line(line.offset, len(line.raw)) == line
-            assert list(lines.forward(line.offset)) == list(MemoryLines(data).forward(line.offset))
+            assert joined(lines.forward(line.offset)) == expected[at:]
 
 
 def test_lines_that_are_written_later_are_not_read(tmp_path: Path) -> None:

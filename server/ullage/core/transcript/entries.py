@@ -5,6 +5,8 @@ from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
+from ullage.core.transcript.line_ends import find_line_end, find_line_start
+
 Agent: TypeAlias = Literal["openclaw", "claude-code", "codex", "opencode", "gemini"]
 Role: TypeAlias = Literal["user", "assistant", "tool", "system"]
 MessageFormat: TypeAlias = Literal["openclaw", "claude-code", "codex", "openai-chat"]
@@ -27,7 +29,10 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Lines(Protocol):
-    """The lines of a transcript, read in either direction without holding all of them."""
+    """The lines of a transcript, read in either direction without holding all of them.
+
+    Blank lines that follow each other come as one, or as a few where they are many.
+    """
 
     @property
     def size_bytes(self) -> int: ...
@@ -107,16 +112,15 @@ class MemoryLines(msgspec.Struct, frozen=True):
         return len(self.data)
 
     def forward(self, start: int = 0) -> Iterator[Line]:
-        """Split at LF alone: U+2028 and its kin are legal inside a JSON line."""
         while start < len(self.data):
-            end = self.data.find(b"\n", start) + 1 or len(self.data)
+            end = find_line_end(self.data, start) or len(self.data)
             yield Line(start, self.data[start:end])
             start = end
 
     def backward(self) -> Iterator[Line]:
         end = len(self.data)
         while end > 0:
-            start = self.data.rfind(b"\n", 0, end - 1) + 1
+            start = find_line_start(self.data, end)
             yield Line(start, self.data[start:end])
             end = start
 

@@ -13,6 +13,7 @@ from typing import Protocol
 import msgspec
 
 from ullage.core.transcript.entries import Line, Lines, MemoryLines
+from ullage.core.transcript.line_ends import find_line_end, find_line_start
 from ullage.errors import NotATranscript, Unreadable
 
 BLOCK_BYTES = 256 * 1024
@@ -85,13 +86,16 @@ class FileLines:
         starts = range(start, self.size_bytes, BLOCK_BYTES)
         for block_start, block in zip(starts, self._blocks(starts), strict=True):
             begin = 0
-            while (at := block.find(b"\n", begin)) >= 0:
-                raw = block[begin : at + 1]
+            while begin < len(block):
+                end = block.find(b"\n") + 1 if held.n_bytes else find_line_end(block, begin)
+                if not end:
+                    break
+                raw = block[begin:end]
                 if held.n_bytes:
                     held.add_behind(raw)
                     raw = held.take()
                 yield Line(offset, raw)
-                begin = at + 1
+                begin = end
                 offset = block_start + begin
             held.add_behind(block[begin:])
         if held.n_bytes:
@@ -104,13 +108,13 @@ class FileLines:
         starts = range((self.size_bytes - 1) // BLOCK_BYTES * BLOCK_BYTES, -1, -BLOCK_BYTES)
         for start, block in zip(starts, self._blocks(starts), strict=True):
             stop = len(block)
-            while (at := block.rfind(b"\n", 0, max(0, min(stop, end - 1 - start)))) >= 0:
-                raw = block[at + 1 : stop]
+            while begin := _line_start(block, stop, end - start, is_first=start == 0):
+                raw = block[begin:stop]
                 if held.n_bytes:
                     held.add_before(raw)
                     raw = held.take()
-                yield Line(start + at + 1, raw)
-                stop = at + 1
+                yield Line(start + begin, raw)
+                stop = begin
                 end = start + stop
             held.add_before(block[:stop])
         if end > 0:
@@ -341,6 +345,18 @@ def read_at(fd: int, offset: int, n_bytes: int) -> bytes:
         pieces.append(piece)
         n_bytes -= len(piece)
     return b"".join(pieces)
+
+
+def _line_start(block: bytes, stop: int, end: int, *, is_first: bool) -> int:
+    """Find where a line begins of which the part up to `stop` stands in a block; 0 where before.
+
+    It ends at `end`, which may be behind the block.
+    """
+    if end > stop:
+        return block.rfind(b"\n", 0, min(stop, end - 1)) + 1
+    start = find_line_start(block, stop)
+    # The first line of a block may begin before it, and then is not blank.
+    return start or (0 if is_first else block.find(b"\n", 0, stop - 1) + 1)
 
 
 def _read(file: FileIO, offset: int, n_bytes: int, path: Path) -> bytes:
