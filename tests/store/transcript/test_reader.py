@@ -2,13 +2,13 @@
 
 import os
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blank_lines import joined
 from ullage.core.transcript.entries import Line, MemoryLines
 from ullage.errors import NotATranscript, Unreadable
 from ullage.store.transcript import reader
@@ -18,29 +18,6 @@ pieces = st.sampled_from(
     [b"\n", b"\n\n", b"\r\n", b"\r", b" ", b"\n" * 70, b"abc", b"\x0b", "\u2028".encode(), b"x" * 9]
 )
 contents = st.lists(pieces, min_size=1, max_size=12).map(b"".join)
-
-
-def joined(lines: Iterable[Line]) -> list[Line]:
-    """Join blank lines that a block's end parts."""
-    whole: list[Line] = []
-    for line in lines:
-        if whole and is_blank_line(whole[-1]) and is_blank_line(line):
-            line = Line(whole[-1].offset, whole.pop().raw + line.raw)  # noqa: PLW2901
-        whole.append(line)
-    return whole
-
-
-def is_blank_line(line: Line) -> bool:
-    return not line.is_torn and not line.raw.strip(b" \t\r\n")
-
-
-@given(data=contents)
-def test_blank_lines_that_follow_each_other_are_one_and_no_others(data: bytes) -> None:
-    lines = list(MemoryLines(data).forward())
-    assert list(MemoryLines(data).backward()) == lines[::-1]
-    assert b"".join(line.raw for line in lines) == data
-    assert joined(lines) == lines
-    assert all(b"\n" not in line.raw[:-1] or is_blank_line(line) for line in lines)
 
 
 @given(data=contents, block_bytes=st.integers(1, 12))
