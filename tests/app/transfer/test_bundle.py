@@ -68,6 +68,7 @@ HOSTILE: dict[str, Callable[[Body], object]] = {
     "entries that are no records": lambda body: body | {"entries": [{}, {"type": 7}]},
     "no entries at all": lambda body: body | {"entries": [], "messages": []},
     "other messages": lambda body: body | {"messages": []},
+    "a field whose name is half a character": lambda body: body | {"\ud83d": 1},
     "more fields": lambda body: body | {"extra": 1},
     "depth": lambda body: body | {"messages": [{"role": "user", "content": deep(300)}]},
     "a checkpoint of another type": lambda body: body | {"checkpoint": {"schema": "x"}},

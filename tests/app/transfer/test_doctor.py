@@ -114,6 +114,14 @@ def test_what_interrupted_writes_left_is_told(places: Places) -> None:
     assert report.n_errors == 0
 
 
+@pytest.mark.parametrize("cwd", ["/work/\ud800", "/work/\0"])
+def test_a_session_of_a_folder_that_no_disk_can_have_is_examined(places: Places, cwd: str) -> None:
+    pi = PiFile()
+    pi.lines[0] = json_line(json.loads(pi.lines[0]) | {"cwd": cwd})
+    pi.user("first")
+    assert not examine(places, pi.data).examination.has_errors
+
+
 def test_a_copy_that_a_kill_left_among_the_sessions_of_an_agent_is_told(places: Places) -> None:
     data = conversation(1).data
     session = open_session(examine(places, data).patient.lines.path)

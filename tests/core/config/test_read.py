@@ -303,6 +303,12 @@ def test_a_made_up_name_is_shown_on_one_short_line() -> None:
     assert len(shorten("x" * 1000)) == 60
 
 
+@pytest.mark.parametrize("key", ["mode", "reserveTokens", "autoEnabled"])
+def test_half_a_character_is_no_value(key: str) -> None:
+    (finding,) = findings({"compaction": {key: "\ud800"}})
+    assert finding.code == "config-type"
+
+
 def test_json_that_is_too_deep_or_too_large_is_nothing() -> None:
     deep: object = 1
     for _ in range(500):

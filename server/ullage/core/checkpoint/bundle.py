@@ -96,7 +96,8 @@ def parse(data: bytes) -> Bundle:
         raise BadBundleError("was changed or cut since it was made")
     try:
         return msgspec.convert(body, Bundle)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+        # The second for a lone surrogate in a name of a field.
         raise BadBundleError(f"does not fit its schema: {error}") from None
 
 

@@ -221,7 +221,10 @@ def decode(kind: Kind, node: Node) -> Value:
     """
     if kind is SHARE:
         return _threshold(_plain(node))
-    value = cast(Value, msgspec.convert(_plain(node), kind.type))
+    try:
+        value = cast(Value, msgspec.convert(_plain(node), kind.type))
+    except UnicodeEncodeError:  # half of a character, which JSON can hold
+        raise msgspec.ValidationError("no text, got `str`") from None
     if kind is CRON and not _is_cron(cast(str, value)):
         raise msgspec.ValidationError("out of bounds")
     return tuple(dict.fromkeys(value)) if isinstance(value, tuple) else value

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
@@ -53,11 +54,15 @@ def find_leftovers(places: Places, beside: Iterable[Path] = ()) -> tuple[Leftove
 
 def _temporary_copies(folder: Path) -> Iterator[Path]:
     n_seen = 0
-    for name, _, files in os.walk(folder):
-        n_seen += len(files)
-        if n_seen > MAX_LOOKED_AT:
-            return
-        yield from (Path(name, file) for file in sorted(files) if is_temporary(file, of=".jsonl"))
+    # A session's header may name a folder that no disk can have.
+    with suppress(ValueError):
+        for name, _, files in os.walk(folder):
+            n_seen += len(files)
+            if n_seen > MAX_LOOKED_AT:
+                return
+            yield from (
+                Path(name, each) for each in sorted(files) if is_temporary(each, of=".jsonl")
+            )
 
 
 def _is_settled(journal: Path) -> bool:
