@@ -93,6 +93,9 @@ def wire_rows(
         "breaks off once, then answers": Row(outcome, 2, ((start, half, "cut"), fine), 10),
         "ends without its last chunk": Row(ModelUnreachable, 4, ((start, half),), 10),
         "ends in mid-answer": bad((start, half, END)),
+        "asks for patience for ever": Row(
+            ModelUnreachable, 1, (((b"HTTP/1.1 100 Continue\r\n\r\n", 20.0) * 40),), 301
+        ),
         "speaks no HTTP": Row(ModelUnreachable, 4, ((b"SSH-2.0-OpenSSH_9.9\r\n",),), 10),
         "sends a header without an end": Row(
             ModelUnreachable, 4, ((b"HTTP/1.1 200 OK\r\nx: " + b"a" * 300_000,),), 10

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ class ModelServer:
     replies: Sequence[Reply] | Callable[["Asked"], Reply]
     """One for each request, the last for all further ones; or a rule."""
     port: int = 0
+    tls: ssl.SSLContext | None = None
     asked: list[Asked] = field(default_factory=list)
     n_open: int = 0
     n_connections: int = 0
@@ -38,7 +40,7 @@ class ModelServer:
 
     @property
     def base_url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+        return f"http{'s' if self.tls else ''}://127.0.0.1:{self.port}/v1"
 
     async def until(self, holds: Callable[[], object]) -> None:
         """Wait until something holds, looking whenever a request comes or a connection ends."""
@@ -106,7 +108,7 @@ async def serving(*replies: Reply) -> AsyncIterator[ModelServer]:
 
 @asynccontextmanager
 async def served(server: ModelServer) -> AsyncIterator[ModelServer]:
-    listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
+    listening = await asyncio.start_server(server.serve, "127.0.0.1", 0, ssl=server.tls)
     server.port = listening.sockets[0].getsockname()[1]
     try:
         yield server

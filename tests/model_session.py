@@ -104,10 +104,11 @@ async def summarize(
     window_tokens: int = 32_000,
     report: Report | None = None,
     limits: Limits = REMOTE,
+    endpoint: Endpoint | None = None,
 ) -> ModelSummary:
     return await summarize_with_model(
         request or request_for(),
-        endpoint_of(server, window_tokens),
+        endpoint or endpoint_of(server, window_tokens),
         report=report,
         limits=limits,
         chance=CHANCE,

@@ -103,15 +103,15 @@ async def _try(connection: Connection, send: Callable[[], Awaitable[T]]) -> T | 
         return await send()
     except openai.APITimeoutError:
         return failures.silence_failure(origin)
-    except openai.APIConnectionError:
-        return failures.connection_failure(origin)
+    except openai.APIConnectionError as error:
+        return failures.connection_failure(origin, error)
     except openai.APIStatusError as error:
         retry_after = error.response.headers.get("retry-after")
         return failures.status_failure(error.status_code, error.response.text, retry_after, origin)
     except openai.APIError as error:
         return failures.stream_failure(error.message, error.code, origin)
-    except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError):
-        return failures.connection_failure(origin)
+    except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError) as error:
+        return failures.connection_failure(origin, error)
     except (ValueError, RecursionError):
         # Not JSON, not UTF-8, not of the protocol's shape, or nested beyond reason.
         error = BadAnswer("the model's answer is not in the form of the protocol: not used")

@@ -102,8 +102,6 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     """None leaves it to the model."""
     max_tokens: int = DEFAULT_MAX_TOKENS
     prices: Prices | None = None
-    uses_proxy_env: bool = False
-    """Whether the user wants the proxy of the environment to be used."""
 
     @property
     def name(self) -> str:
@@ -133,7 +131,6 @@ def endpoint_for(
     key: ApiKey | None,
     window_tokens: int,
     prices: Prices | None = None,
-    uses_proxy_env: bool = False,
 ) -> Endpoint:
     """Make the endpoint of a model.
 
@@ -158,7 +155,6 @@ def endpoint_for(
         temperature=None if _has_own_temperature(choice) else choice.temperature,
         max_tokens=choice.max_tokens,
         prices=prices,
-        uses_proxy_env=uses_proxy_env,
     )
 
 

@@ -4,6 +4,8 @@ Texts of the server stay out of the messages: they may repeat the prompt or the 
 """
 
 import re
+from collections.abc import Iterator
+from ssl import SSLCertVerificationError
 
 import msgspec
 
@@ -91,9 +93,22 @@ def stream_failure(text: str, code: str | None, origin: str) -> Failure:
     )
 
 
-def connection_failure(origin: str) -> Failure:
+def connection_failure(origin: str, cause: BaseException) -> Failure:
+    """Judge a connection that was not made or broke, by what that came of."""
+    if any(isinstance(error, SSLCertVerificationError) for error in _causes_of(cause)):
+        untrusted = ModelDenied(
+            f"{origin} shows no certificate that is trusted for it: nothing was sent."
+            " One of your own goes into the file that SSL_CERT_FILE names"
+        )
+        return Failure(error=untrusted, is_transient=False)
     error = Unreachable(f"no connection to {origin}, or it broke: look whether it is running")
     return Failure(error=error, is_transient=True)
+
+
+def _causes_of(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def silence_failure(origin: str) -> Failure:

@@ -127,7 +127,20 @@ def certificates() -> SSLContext:
 
 
 def proxy_of(endpoint: Endpoint) -> str | None:
-    if not endpoint.uses_proxy_env or endpoint.is_local:
-        return None
+    """Give the proxy that the user's environment names for other machines.
+
+    It learns which host is asked, and no more: what it tunnels is encrypted for that host.
+
+    Raises:
+        EndpointRefused: it is named in a form that is not understood.
+    """
     host = urlsplit(endpoint.base_url).hostname or ""
-    return None if proxy_bypass(host) else getproxies().get("https")
+    proxy = None if endpoint.is_local or proxy_bypass(host) else getproxies().get("https")
+    if not proxy:
+        return None
+    url = proxy if "://" in proxy else f"http://{proxy}"
+    if not url.startswith(("http://", "https://")):
+        raise EndpointRefused(
+            f"HTTPS_PROXY is not the address of an HTTP proxy: set it so, or NO_PROXY={host}"
+        )
+    return url
