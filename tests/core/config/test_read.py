@@ -303,7 +303,7 @@ def test_a_made_up_name_is_shown_on_one_short_line() -> None:
     assert len(shorten("x" * 1000)) == 60
 
 
-@pytest.mark.parametrize("key", ["mode", "reserveTokens", "autoEnabled"])
+@pytest.mark.parametrize("key", ["reserveTokens", "autoEnabled"])
 def test_half_a_character_is_no_value(key: str) -> None:
     (finding,) = findings({"compaction": {key: "\ud800"}})
     assert finding.code == "config-type"
