@@ -1,5 +1,6 @@
 """The tools over MCP, asked by the official client in a process of its own."""
 
+import json
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -11,7 +12,7 @@ from mcp.client.stdio import stdio_client
 from mcp_types import CallToolResult, TextContent
 
 from pi_files import conversation
-from running import Place
+from running import WAIT_S, Place
 
 CONTEXT_TOOLS = {"context_status", "checkpoint_write", "checkpoint_read"}
 MEMORY_TOOLS = {"memory_search", "memory_get", "memory_store"}
@@ -142,3 +143,40 @@ async def test_an_agent_is_told_of_memory_unless_it_is_switched_off(place: Place
             offered = {tool.name for tool in (await asked.list_tools()).tools}
         assert offered == CONTEXT_TOOLS | tools
         assert ("memory_search" in told) == bool(tools)
+
+
+MCP_LINES = [
+    b"{",
+    b"null",
+    b"\xff\xfe",
+    b"[" * 100_000,
+    b'{"jsonrpc":"2.0","id":{},"method":"tools/list"}',
+    b'{"jsonrpc":"2.0","id":1,"method":"none"}',
+    b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{}}',
+    b'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"none"}}',
+    b'{"jsonrpc":"2.0","id":4,"method":"tools/call",'
+    b'"params":{"name":"context_status","arguments":{"session":7}}}',
+    b'{"jsonrpc":"2.0","id":5,"method":"tools/call",'
+    b'"params":{"name":"memory_search","arguments":{"query":"x","limit":1e400}}}',
+    b'{"jsonrpc":"2.0","id":6,"method":"tools/call",'
+    b'"params":{"name":"memory_get","arguments":{"path":"\\u0000","n_lines":-1}}}',
+    b'{"jsonrpc":"2.0","id":7,"method":"tools/list"}',
+]
+
+
+def test_no_line_ends_the_server(place: Place) -> None:
+    begin = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }
+    first = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": begin})
+    ready = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
+    with place.start("mcp") as process:
+        process.stdin.write(b"\n".join((first.encode(), ready, *MCP_LINES, b"")))
+        process.stdin.flush()
+        answers = [json.loads(process.stdout.readline()) for _ in range(8)]
+        out, err = process.communicate(timeout=WAIT_S)
+    assert sorted(answer["id"] for answer in answers) == list(range(8))
+    assert (out, process.returncode) == (b"", 0)
+    assert b"Traceback" not in err + json.dumps(answers).encode()
