@@ -3,12 +3,15 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from pi_files import MODEL, PiFile, grow
 from running import Place
 from ullage.app.gauge.inspect import fill
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config
+from ullage.lsp.views import gauge as gauge_module
 from ullage.lsp.views.gauge import MAX_SHARES, gauge_tooltip
 
 SHARE = re.compile(r"^\| (\w.*) \| ([\d,]+) \| ([\d.]+)% \|$", re.MULTILINE)
@@ -60,17 +63,19 @@ def test_the_hover_says_whether_a_compaction_is_asked_about(place: Place) -> Non
     assert tooltip.endswith("Automatic compaction: off in Restricted Mode")
 
 
-async def test_the_shares_follow_the_gauge_and_the_switch_shows_at_once(
-    editor, workspace_session: tuple[PiFile, Path]
+async def test_shares_come_with_the_gauge_or_after_a_pause_and_the_switch_at_once(
+    editor, workspace_session: tuple[PiFile, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(gauge_module, "PAUSE_S", 1.0)
     pi, path = workspace_session
     await editor.start(editor.place.cwd)
     found = await editor.gauge(lambda gauge: sum(shares(gauge.tooltip)) == 84_000)
     assert (found.text, found.isAutomatic) == ("42%", True)
     grow(pi, path, 100_000)
     found = await editor.gauge(lambda gauge: gauge.text == "50%")
-    assert sum(shares(found.tooltip)) == 84_000
-    await editor.gauge(lambda gauge: sum(shares(gauge.tooltip)) == 100_000)
+    assert sum(shares(found.tooltip)) == 100_000
+    grow(pi, path, 120_000)
+    await editor.gauge(lambda gauge: sum(shares(gauge.tooltip)) == 120_000)
     await editor.execute("ullage.auto", {"isOn": False})
     found = await editor.gauge(lambda gauge: not gauge.isAutomatic)
     assert found.tooltip.endswith("Automatic compaction: off")

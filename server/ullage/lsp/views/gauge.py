@@ -38,8 +38,9 @@ from ullage.lsp.protocol import GAUGE_NOTIFICATION, GaugeParams, SessionArgument
 from ullage.lsp.state import UllageServer
 from ullage.store.files.places import Places
 
-PAUSE_S = 1.0
-"""An agent writes many lines a second; nobody reads shares that change more often (chosen)."""
+PAUSE_S = 5.0
+"""What is due takes 20 ms to work out in a full window; the figure above it does not wait (chosen).
+"""
 MAX_SHARES = 6
 """In the hover; smaller ones are in the view of the window."""
 NO_GAUGE = GaugeParams(session=None, text="?", tooltip="", level="normal", label="No session")
@@ -59,14 +60,28 @@ async def publish_gauges(ls: UllageServer) -> None:
 
 
 async def _publish(ls: UllageServer) -> None:
-    """Publish the gauge with the shares that are known; new ones follow within a second or so."""
+    """Publish the gauge with the shares that are known; new ones follow within a second or so.
+
+    What was appended to a session whose messages are counted is shared out at once, after a pause.
+    """
     loaded = _find_shown(ls)
     if loaded is None:
         ls.protocol.notify(GAUGE_NOTIFICATION, NO_GAUGE)
         return
-    params = await asyncio.to_thread(
-        _params, loaded, ls.sessions.filled, ls.places, is_restricted=ls.editor.is_restricted
-    )
+    filled, filling = ls.sessions.filled, ls.sessions.filling
+    is_due = _is_new(ls, loaded) and (filling is None or filling.done())
+    is_counted = filled is not None and filled[0].count is loaded.count
+
+    def work_out() -> tuple[tuple[Loaded, WindowShares] | None, GaugeParams]:
+        shown = (loaded, fill(loaded)) if is_due and is_counted else filled
+        return shown, _params(loaded, shown, ls.places, is_restricted=ls.editor.is_restricted)
+
+    shown, params = await asyncio.to_thread(work_out)
+    if is_due and is_counted:
+        ls.sessions.filled = shown
+        ls.sessions.filling = ls.begin(_pause, ls)
+    elif is_due:
+        ls.sessions.filling = ls.begin(_fill, ls, loaded)
     is_named = ls.several_agents_are_live()
     params = evolve(
         params,
@@ -77,16 +92,20 @@ async def _publish(ls: UllageServer) -> None:
         # What is sent last is the newest: this one is published after whoever changed it.
         return
     ls.protocol.notify(GAUGE_NOTIFICATION, params)
-    if _is_new(ls, loaded) and (ls.sessions.filling is None or ls.sessions.filling.done()):
-        ls.sessions.filling = ls.begin(_fill, ls)
 
 
-async def _fill(ls: UllageServer) -> None:
-    """Work out what fills the window, until that is known of the session as it is."""
-    while (loaded := _find_shown(ls)) is not None and _is_new(ls, loaded):
-        ls.sessions.filled = (loaded, await asyncio.to_thread(fill, loaded))
+async def _fill(ls: UllageServer, loaded: Loaded) -> None:
+    """Count all messages of a session; nothing waits for that, as it may take seconds."""
+    ls.sessions.filled = (loaded, await asyncio.to_thread(fill, loaded))
+    ls.show_gauge()
+
+
+async def _pause(ls: UllageServer) -> None:
+    """Have what is written meanwhile shared out afterwards."""
+    await asyncio.sleep(PAUSE_S)
+    loaded = _find_shown(ls)
+    if loaded is not None and _is_new(ls, loaded):
         ls.show_gauge()
-        await asyncio.sleep(PAUSE_S)
 
 
 def _find_shown(ls: UllageServer) -> Loaded | None:
