@@ -2,7 +2,6 @@
 
 import errno
 import os
-import secrets
 import sys
 import time
 from contextlib import suppress
@@ -98,7 +97,7 @@ def publish(temporary: Path, path: Path) -> None:
 
 
 def temporary_beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{secrets.token_hex(TOKEN_BYTES)}{TEMPORARY_SUFFIX}")
+    return path.with_name(f".{path.name}.{os.urandom(TOKEN_BYTES).hex()}{TEMPORARY_SUFFIX}")
 
 
 def unused_backup(path: Path) -> Path:

@@ -33,7 +33,7 @@ PATTERNS: Mapping[str, str] = {
 }
 """How tiktoken 0.14 parts a text into words. It would take longer to import than to count."""
 _NO_RANK = 1 << 32
-_PLAIN = re.compile(
+_PLAIN = (
     "[\\x00-\u017e\u0180-\u088e\u0890-\u0c5b\u0c5d-\u0cdb\u0cdd-\u1ace\u1aec-\ua7cd\ua7f2-\ud7ff"
     "\ue000-\U0001093f\U0001e700-\U0002b739]*+"
 )
@@ -46,7 +46,13 @@ def is_plain(text: str) -> bool:
     character, which is no UTF-8. The class is coarser than that, to be quick: it leaves out whole
     blocks of old scripts and symbols (docs/design/gauge.md, "Counting").
     """
-    return text.isascii() or _PLAIN.fullmatch(text) is not None
+    return text.isascii() or _plain().fullmatch(text) is not None
+
+
+@cache
+def _plain() -> re.Pattern[str]:
+    # Not when this is imported: it takes 2 ms, and most texts are ASCII or their counts are kept.
+    return re.compile(_PLAIN)
 
 
 def _has_unassigned(text: str) -> bool:
