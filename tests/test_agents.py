@@ -60,7 +60,7 @@ COMMANDS = (
     "memory flush --dry-run",
 )
 
-each_agent = pytest.mark.parametrize("info", AGENTS, ids=lambda info: info.agent)
+each_agent = pytest.mark.parametrize("info", tuple(AGENTS), ids=lambda info: info.agent)
 
 
 def sample_of(info: AgentInfo) -> Session:

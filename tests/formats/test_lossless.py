@@ -10,7 +10,7 @@ from ullage.core.transcript.entries import render
 from ullage.formats.agent_info import AgentInfo
 from ullage.formats.registry import AGENTS
 
-each_agent = pytest.mark.parametrize("info", AGENTS, ids=lambda info: info.agent)
+each_agent = pytest.mark.parametrize("info", tuple(AGENTS), ids=lambda info: info.agent)
 line_soup = st.lists(
     st.sampled_from([*BROKEN_LINES, b'{"type":"session","id":"s"}\n', b"\r\n", b"\n", b"\x0b"])
     | st.binary(max_size=6)

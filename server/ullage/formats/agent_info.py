@@ -4,13 +4,11 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from ullage.core.assembly.listed_skills import ListedSkill, SkillRequest
 from ullage.core.assembly.parts import SentText
-from ullage.core.assembly.skill_frontmatter import SkillFile
 from ullage.core.change import edit
 from ullage.core.config.agent_settings import AgentSettings, NumberSetting
 from ullage.core.gauge.gauge import CompactionPoint
@@ -31,6 +29,10 @@ from ullage.core.transcript.lineage import CompactionRef, Index
 from ullage.formats.doctor import RecordRules
 from ullage.formats.in_memory import MessageShape
 from ullage.formats.reading import Reading
+
+if TYPE_CHECKING:
+    from ullage.core.assembly.listed_skills import ListedSkill, SkillRequest
+    from ullage.core.assembly.skill_frontmatter import SkillFile
 
 Env: TypeAlias = Mapping[str, str]
 
@@ -154,7 +156,7 @@ class SkillLoader(msgspec.Struct, frozen=True, kw_only=True):
     repository. Nothing for OpenClaw, whose places its program tells (`skill_folders.py`)."""
     goes_on_up: bool = False
     """Whether it looks in all folders above one that is in no repository."""
-    list_skills: Callable[[Sequence[SkillFile], SkillRequest], tuple[ListedSkill, ...]] = _nothing
+    list_skills: "Callable[[Sequence[SkillFile], SkillRequest], tuple[ListedSkill, ...]]" = _nothing
     """Gives all in the order of the request, also those that it does not tell of."""
     list_uses: Callable[[bytes], Iterable[str]]
     """Lists the skills whose use a line of a transcript notes, by name or by folder."""
@@ -331,8 +333,13 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     """How its messages look in memory, where it has a shape of its own."""
     loaders: tuple[InstructionLoader, ...] = ()
     """Of several programs whose sessions are alike, that of the transcripts first."""
-    skills: tuple[SkillLoader, ...] = ()
-    """As its loaders; none where we know of no skills, or not by which rule they are told."""
+    import_skills: Callable[[], tuple[SkillLoader, ...]] = _nothing
+    """Imports what reads its skills, which few runs need."""
+
+    @property
+    def skills(self) -> tuple[SkillLoader, ...]:
+        """As its loaders; none where we know of no skills, or not by which rule they are told."""
+        return self.import_skills()
 
     def session_roots(self, env: Env, home: Path) -> tuple[Path, ...]:
         """Give the folders below which all transcripts are."""

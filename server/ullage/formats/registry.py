@@ -1,27 +1,74 @@
 """The agents whose sessions we read, one row each, and what is looked up in their rows."""
 
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from ullage.core.transcript.entries import Agent, Header, Lines, MessageFormat
 from ullage.formats.agent_info import AgentInfo, Env
-from ullage.formats.agents.claude_code.agent import CLAUDE_CODE
-from ullage.formats.agents.codex.agent import CODEX
-from ullage.formats.agents.gemini.agent import GEMINI
-from ullage.formats.agents.openclaw.agent import OPENCLAW
-from ullage.formats.agents.opencode.agent import OPENCODE
 from ullage.formats.doctor import RecordRules
 from ullage.formats.in_memory import MessageShape
 from ullage.formats.json_line import decode_object
 from ullage.formats.openai_chat import OPENAI_CHAT
 
-AGENTS: tuple[AgentInfo, ...] = (OPENCLAW, CLAUDE_CODE, CODEX, GEMINI, OPENCODE)
-"""In the order in which a file is tried against them."""
+
+def _import_openclaw() -> AgentInfo:
+    from ullage.formats.agents.openclaw.agent import OPENCLAW
+
+    return OPENCLAW
+
+
+def _import_claude_code() -> AgentInfo:
+    from ullage.formats.agents.claude_code.agent import CLAUDE_CODE
+
+    return CLAUDE_CODE
+
+
+def _import_codex() -> AgentInfo:
+    from ullage.formats.agents.codex.agent import CODEX
+
+    return CODEX
+
+
+def _import_gemini() -> AgentInfo:
+    from ullage.formats.agents.gemini.agent import GEMINI
+
+    return GEMINI
+
+
+def _import_opencode() -> AgentInfo:
+    from ullage.formats.agents.opencode.agent import OPENCODE
+
+    return OPENCODE
+
+
+ROWS: dict[Agent, Callable[[], AgentInfo]] = {
+    "openclaw": _import_openclaw,
+    "claude-code": _import_claude_code,
+    "codex": _import_codex,
+    "gemini": _import_gemini,
+    "opencode": _import_opencode,
+}
+"""In the order in which a file is tried against them. A session needs the rows up to its own, and
+all of them take as long to import as a status to make."""
+
+
+class Agents(Iterable[AgentInfo]):
+    """All rows, each imported when it is reached."""
+
+    def __iter__(self) -> Iterator[AgentInfo]:
+        return (import_row() for import_row in ROWS.values())
+
+    def __len__(self) -> int:
+        return len(ROWS)
+
+
+AGENTS = Agents()
 MAX_GUESS_LINES = 200
 """Records that are looked at to tell a transcript without its beginning (chosen)."""
 
 
 def agent_info(agent: Agent) -> AgentInfo:
-    return next(info for info in AGENTS if info.agent == agent)
+    return ROWS[agent]()
 
 
 def agent_of_shell(env: Env) -> AgentInfo | None:

@@ -15,6 +15,7 @@ from ullage.formats.agent_info import (
     AgentInfo,
     Env,
     Home,
+    SkillLoader,
     TitleField,
 )
 from ullage.formats.agents.claude_code import records, settings
@@ -32,7 +33,6 @@ from ullage.formats.agents.claude_code.messages import IN_MEMORY, prune_message
 from ullage.formats.agents.claude_code.model import add_costs, follow_model
 from ullage.formats.agents.claude_code.parts import list_sent_texts
 from ullage.formats.agents.claude_code.places import HOME, folder_name
-from ullage.formats.agents.claude_code.skills import SKILLS
 from ullage.formats.agents.claude_code.transfer import TRANSFER
 from ullage.formats.doctor import RecordRules
 from ullage.formats.json_line import int_of, ms_of, object_of, objects_of, text_of, texts_of
@@ -329,6 +329,12 @@ RECORDS = RecordRules(
 )
 
 
+def _import_skills() -> tuple[SkillLoader, ...]:
+    from ullage.formats.agents.claude_code.skills import SKILLS
+
+    return (SKILLS,)
+
+
 CLAUDE_CODE = AgentInfo(
     agent="claude-code",
     name="Claude Code",
@@ -366,5 +372,5 @@ CLAUDE_CODE = AgentInfo(
     doctor=RECORDS,
     in_memory=IN_MEMORY,
     loaders=(LOADER,),
-    skills=(SKILLS,),
+    import_skills=_import_skills,
 )

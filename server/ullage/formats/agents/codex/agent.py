@@ -9,7 +9,7 @@ import msgspec
 from ullage.core.transcript.context import Compaction, Context, Sketch
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.core.transcript.lineage import CompactionRef, Index, chain
-from ullage.formats.agent_info import AgentInfo, Env, InstructionLoader, TitleField
+from ullage.formats.agent_info import AgentInfo, Env, InstructionLoader, SkillLoader, TitleField
 from ullage.formats.agents.codex import records, settings
 from ullage.formats.agents.codex.assembly import (
     Assembly,
@@ -22,7 +22,6 @@ from ullage.formats.agents.codex.edit import EDITOR
 from ullage.formats.agents.codex.history import read_history, tells
 from ullage.formats.agents.codex.messages import IN_MEMORY, is_sent, prune_message
 from ullage.formats.agents.codex.parts import list_sent_texts
-from ullage.formats.agents.codex.skills import SKILLS
 from ullage.formats.agents.codex.transfer import TRANSFER
 from ullage.formats.doctor import RecordRules
 from ullage.formats.json_line import ms_of, object_of, text_of
@@ -212,6 +211,12 @@ RECORDS = RecordRules(
 )
 
 
+def _import_skills() -> tuple[SkillLoader, ...]:
+    from ullage.formats.agents.codex.skills import SKILLS
+
+    return (SKILLS,)
+
+
 CODEX = AgentInfo(
     agent="codex",
     name="Codex",
@@ -241,5 +246,5 @@ CODEX = AgentInfo(
     doctor=RECORDS,
     in_memory=IN_MEMORY,
     loaders=(LOADER,),
-    skills=(SKILLS,),
+    import_skills=_import_skills,
 )

@@ -18,6 +18,7 @@ from ullage.formats.agent_info import (
     Env,
     Home,
     InstructionLoader,
+    SkillLoader,
     TitleField,
     first_paths,
 )
@@ -28,7 +29,6 @@ from ullage.formats.agents.openclaw.messages import IN_MEMORY, prune_message
 from ullage.formats.agents.openclaw.navigation import NAVIGATED_VERSION, is_plain
 from ullage.formats.agents.openclaw.parts import list_sent_texts
 from ullage.formats.agents.openclaw.path import names_model, read_path
-from ullage.formats.agents.openclaw.skills import OPENCLAW_SKILLS, PI_SKILLS
 from ullage.formats.agents.openclaw.transfer import TRANSFER, make_header
 from ullage.formats.doctor import RecordRules
 from ullage.formats.json_line import int_of, iso_ms, ms_of, object_of, text_of
@@ -313,6 +313,12 @@ RECORDS = RecordRules(
 )
 
 
+def _import_skills() -> tuple[SkillLoader, ...]:
+    from ullage.formats.agents.openclaw.skills import OPENCLAW_SKILLS, PI_SKILLS
+
+    return PI_SKILLS, OPENCLAW_SKILLS
+
+
 OPENCLAW = AgentInfo(
     agent="openclaw",
     name="pi / OpenClaw",
@@ -345,5 +351,5 @@ OPENCLAW = AgentInfo(
     doctor=RECORDS,
     in_memory=IN_MEMORY,
     loaders=(PI_LOADER, LOADER),
-    skills=(PI_SKILLS, OPENCLAW_SKILLS),
+    import_skills=_import_skills,
 )
