@@ -1,15 +1,26 @@
 """Small inputs that would take all memory or minutes of any reader that trusts them."""
 
 import json
+import tracemalloc
+from pathlib import Path
 
 import pytest
+from backports import zstd
+from hypothesis import given
+from hypothesis import strategies as st
 
+from blank_lines import joined
+from codex_files import CodexFile
 from pi_files import PiFile
 from running import Place
 from ullage.core.transcript.entries import MemoryLines
+from ullage.store.transcript import packed
+from ullage.store.transcript.packed import PackedLines
 from ullage.store.transcript.reader import BLOCK_BYTES, FileLines
 
 N_BLANK = 50_000_000
+pieces = st.sampled_from([b"\n", b"\n\n", b" ", b"abc", b"x" * 9])
+contents = st.lists(pieces, min_size=1, max_size=12).map(b"".join)
 
 
 @pytest.mark.parametrize("blank", [b"\n", b" \t\r\n"], ids=ascii)
@@ -31,3 +42,74 @@ def test_lines_behind_blank_ones_are_told_by_their_number(place: Place) -> None:
     path = place.write("s.jsonl", pi.data)
     told = json.loads(place.run("doctor", "--session", path, "--json").stdout)
     assert [finding["line"] for finding in told["findings"]] == [1002]
+
+
+def pack(path: Path, *pieces: tuple[bytes, int]) -> Path:
+    """Write one frame of pieces, each so many times over."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    compressor = zstd.ZstdCompressor()
+    with path.open("wb") as file:
+        for piece, n_times in pieces:
+            for _ in range(n_times):
+                file.write(compressor.compress(piece))
+        file.write(compressor.flush())
+    return path
+
+
+@pytest.mark.parametrize("fill", [b"\0", b"\n"], ids=ascii)
+def test_what_unpacks_to_more_than_a_gigabyte_is_refused_and_never_held(
+    place: Place, fill: bytes
+) -> None:
+    codex = CodexFile(cwd=str(place.cwd))
+    codex.user("hello")
+    bomb = pack(place.cwd / "s.jsonl.zst", (codex.data, 1), (fill * 2**22, 260))
+    assert bomb.stat().st_size < 64 * 1024
+    tracemalloc.start()
+    try:
+        done = place.run("context", "status", "--session", bomb)
+        _, most_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "it unpacks to more than 1 GB" in done.stderr
+    # A line may be held up to 64 MB, and is joined once.
+    assert most_bytes < 160 * 2**20
+
+
+def test_a_bomb_hides_no_other_session_and_is_told_of(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packed, "MAX_UNPACKED_BYTES", 2**24)
+    folder = place.home / ".codex" / "sessions"
+    whole, bad = CodexFile(cwd=str(place.cwd)), CodexFile(cwd=str(place.cwd), id="b" * 36)
+    whole.user("Rename the cart of the shop, please")
+    pack(folder / "rollout-b.jsonl.zst", (bad.data, 1), (b"\n" * 2**22, 5))
+    (folder / "rollout-a.jsonl").write_bytes(whole.data)
+    listed = place.run("sessions").stdout
+    assert "Rename the cart" in listed
+    assert "it unpacks to more than" in listed
+
+
+@given(data=contents, max_blocks=st.integers(1, 5), block_bytes=st.integers(1, 12))
+def test_a_packed_file_has_the_lines_of_its_bytes_in_both_directions(
+    data: bytes, max_blocks: int, block_bytes: int, tmp_path: Path
+) -> None:
+    path = pack(tmp_path / "s.jsonl.zst", (data, 1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packed, "BLOCK_BYTES", block_bytes)
+        patch.setattr(packed, "MAX_BLOCKS", max_blocks)
+        lines, expected = PackedLines(path), list(MemoryLines(data).forward())
+        assert joined(lines.forward()) == expected
+        assert joined(list(lines.backward())[::-1]) == expected
+        assert lines.size_bytes == len(data)
+        for at, line in enumerate(expected):
+            assert joined(lines.forward(line.offset)) == expected[at:]
+
+
+@pytest.mark.parametrize("n_lost", [1, 5, 40])
+def test_a_packed_file_that_is_cut_off_is_said_to_be_damaged(place: Place, n_lost: int) -> None:
+    path = pack(place.cwd / "s.jsonl.zst", (CodexFile().data * 20, 1))
+    path.write_bytes(path.read_bytes()[:-n_lost])
+    done = place.run("context", "status", "--session", path)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "not a whole zstd file" in done.stderr

@@ -22,7 +22,8 @@ from ullage.formats.repair import CopyIdentity, RepairResult, repair
 from ullage.store.files.atomic import create_named_file
 from ullage.store.files.places import Places
 from ullage.store.state.leftovers import find_leftovers
-from ullage.store.transcript.open import PackedLines, open_lines
+from ullage.store.transcript.open import open_lines
+from ullage.store.transcript.packed import PackedLines
 from ullage.store.transcript.reader import FileLines, Source
 
 MAX_REPAIRED_BYTES = 256 * 1024 * 1024

@@ -5,51 +5,13 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.core.transcript.entries import Line, MemoryLines
 from ullage.errors import NotATranscript, OtherDatabase, Unreadable
-from ullage.store.files.zstd import unpack
 from ullage.store.transcript import openclaw_db, opencode_db
 from ullage.store.transcript.database import StoredSession
-from ullage.store.transcript.reader import FileLines, Source, look_at, open_to_read
+from ullage.store.transcript.packed import PackedLines
+from ullage.store.transcript.reader import FileLines, Source, open_to_read
 
-MAX_UNPACKED_BYTES = 512 * 1024 * 1024
-"""A packed session is unpacked whole; more than this is no session (chosen)."""
 SQLITE_HEAD = b"SQLite format 3\0"
-
-
-class PackedLines:
-    """The lines of a file that is packed with zstd, which is read as a whole."""
-
-    def __init__(self, path: Path) -> None:
-        """Unpack a file.
-
-        Raises:
-            Unreadable: it is missing, not ours to read, or damaged.
-        """
-        self.path = path
-        self._fingerprint = look_at(path)
-        with open_to_read(path) as file:
-            data = unpack(file.readall(), MAX_UNPACKED_BYTES)
-        if data is None:
-            raise Unreadable(f"{path} is not a whole zstd file: name the session's .jsonl file")
-        self._lines = MemoryLines(data)
-
-    @property
-    def size_bytes(self) -> int:
-        return self._lines.size_bytes
-
-    @property
-    def written_ns(self) -> int:
-        return self._fingerprint.mtime_ns
-
-    def is_current(self) -> bool:
-        return look_at(self.path) == self._fingerprint
-
-    def forward(self, start: int = 0) -> Iterator[Line]:
-        return self._lines.forward(start)
-
-    def backward(self) -> Iterator[Line]:
-        return self._lines.backward()
 
 
 class DatabaseReader(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,7 +3,6 @@
 import hashlib
 import os
 import stat
-from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from io import FileIO
@@ -13,14 +12,11 @@ from typing import Protocol
 import msgspec
 
 from ullage.core.transcript.entries import Line, Lines, MemoryLines
-from ullage.core.transcript.line_ends import find_line_end, find_line_start
 from ullage.errors import NotATranscript, Unreadable
+from ullage.store.transcript.block_lines import BlockLines
 
 BLOCK_BYTES = 256 * 1024
 """Read at a time: large enough that the calls cost nothing beside the copying (measured)."""
-
-MAX_HELD_BYTES = 64 * 1024 * 1024
-"""A longer line is not kept whole: memory stays below 300 MB at any size (C9)."""
 
 PROBE_BYTES = 4096
 """How much of the head, and before a place, tells a file from another (chosen)."""
@@ -54,7 +50,7 @@ class Source(Lines, Protocol):
         ...
 
 
-class FileLines:
+class FileLines(BlockLines):
     """The lines of a file up to the size that it had when it was looked at."""
 
     def __init__(self, path: Path) -> None:
@@ -80,46 +76,6 @@ class FileLines:
     def is_current(self) -> bool:
         return look_at(self.path) == self.fingerprint
 
-    def forward(self, start: int = 0) -> Iterator[Line]:
-        offset = start
-        held = _PartialLine()
-        starts = range(start, self.size_bytes, BLOCK_BYTES)
-        for block_start, block in zip(starts, self._blocks(starts), strict=True):
-            begin = 0
-            while begin < len(block):
-                end = block.find(b"\n") + 1 if held.n_bytes else find_line_end(block, begin)
-                if not end:
-                    break
-                raw = block[begin:end]
-                if held.n_bytes:
-                    held.add_behind(raw)
-                    raw = held.take()
-                yield Line(offset, raw)
-                begin = end
-                offset = block_start + begin
-            held.add_behind(block[begin:])
-        if held.n_bytes:
-            yield Line(offset, held.take())
-
-    def backward(self) -> Iterator[Line]:
-        """Yield the lines from the last to the first; a long line is joined from its blocks."""
-        end = self.size_bytes
-        held = _PartialLine()
-        starts = range((self.size_bytes - 1) // BLOCK_BYTES * BLOCK_BYTES, -1, -BLOCK_BYTES)
-        for start, block in zip(starts, self._blocks(starts), strict=True):
-            stop = len(block)
-            while begin := _line_start(block, stop, end - start, is_first=start == 0):
-                raw = block[begin:stop]
-                if held.n_bytes:
-                    held.add_before(raw)
-                    raw = held.take()
-                yield Line(start + begin, raw)
-                stop = begin
-                end = start + stop
-            held.add_before(block[:stop])
-        if end > 0:
-            yield Line(0, held.take())
-
     def read_line(self, offset: int, size_bytes: int) -> Line:
         with open_to_read(self.path) as file:
             return Line(offset, _read(file, offset, size_bytes, self.path))
@@ -131,7 +87,15 @@ class FileLines:
         tail = self.read_line(start, end - start).raw
         return hashlib.sha256(head).hexdigest(), hashlib.sha256(tail).hexdigest()
 
-    def _blocks(self, starts: range) -> Iterator[bytes]:
+    def _blocks_forward(self, start: int) -> Iterator[bytes]:
+        return self._read_blocks(range(start, self.size_bytes, BLOCK_BYTES))
+
+    def _blocks_backward(self) -> Iterator[tuple[int, bytes]]:
+        last = (self.size_bytes - 1) // BLOCK_BYTES * BLOCK_BYTES
+        starts = range(last, -1, -BLOCK_BYTES)
+        return zip(starts, self._read_blocks(starts), strict=True)
+
+    def _read_blocks(self, starts: range) -> Iterator[bytes]:
         with open_to_read(self.path) as file:
             for start in starts:
                 n_bytes = min(BLOCK_BYTES, self.size_bytes - start)
@@ -169,46 +133,6 @@ class NoLines:
 
     def backward(self) -> Iterator[Line]:
         return iter(())
-
-
-class _PartialLine:
-    """The pieces of one line, of which no more than a bounded beginning is kept.
-
-    A longer line is given as its beginning and its line end: enough to tell its place, too
-    little to be taken for whole.
-    """
-
-    def __init__(self) -> None:
-        self.n_bytes = 0
-        """Length of the line so far, including what is not kept."""
-        self._pieces: deque[bytes] = deque()
-        self._n_kept = 0
-        self._is_ended = False
-
-    def add_behind(self, piece: bytes) -> None:
-        self.n_bytes += len(piece)
-        self._is_ended = piece.endswith(b"\n")
-        if self._n_kept < MAX_HELD_BYTES:
-            self._pieces.append(piece)
-            self._n_kept += len(piece)
-
-    def add_before(self, piece: bytes) -> None:
-        if not self.n_bytes:
-            self._is_ended = piece.endswith(b"\n")
-        self.n_bytes += len(piece)
-        self._pieces.appendleft(piece)
-        self._n_kept += len(piece)
-        while len(self._pieces) > 1 and self._n_kept - len(self._pieces[-1]) >= MAX_HELD_BYTES:
-            self._n_kept -= len(self._pieces.pop())
-
-    def take(self) -> bytes:
-        """Give the line and begin a new one."""
-        if self._n_kept < self.n_bytes and self._is_ended:
-            self._pieces.append(b"\n")
-        raw = b"".join(self._pieces)
-        self.n_bytes = self._n_kept = 0
-        self._pieces.clear()
-        return raw
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True):
@@ -320,14 +244,26 @@ def read_bounded(path: Path, max_bytes: int) -> bytes:
     look_at(path)
     pieces: list[bytes] = []
     rest = max_bytes
+    for block in read_blocks_of(path):
+        pieces.append(block[:rest])
+        rest -= len(pieces[-1])
+        if not rest:
+            break
+    return b"".join(pieces)
+
+
+def read_blocks_of(path: Path) -> Iterator[bytes]:
+    """Yield the bytes of a file to its end.
+
+    Raises:
+        Unreadable: it is not ours to read.
+    """
     try:
         with open_to_read(path) as file:
-            while rest > 0 and (piece := file.read(min(rest, BLOCK_BYTES))):
-                pieces.append(piece)
-                rest -= len(piece)
+            while block := file.read(BLOCK_BYTES):
+                yield block
     except OSError as error:
         raise _unreadable(path, error) from None
-    return b"".join(pieces)
 
 
 def read_blocks(fd: int, start: int, end: int) -> Iterator[bytes]:
@@ -345,18 +281,6 @@ def read_at(fd: int, offset: int, n_bytes: int) -> bytes:
         pieces.append(piece)
         n_bytes -= len(piece)
     return b"".join(pieces)
-
-
-def _line_start(block: bytes, stop: int, end: int, *, is_first: bool) -> int:
-    """Find where a line begins of which the part up to `stop` stands in a block; 0 where before.
-
-    It ends at `end`, which may be behind the block.
-    """
-    if end > stop:
-        return block.rfind(b"\n", 0, min(stop, end - 1)) + 1
-    start = find_line_start(block, stop)
-    # The first line of a block may begin before it, and then is not blank.
-    return start or (0 if is_first else block.find(b"\n", 0, stop - 1) + 1)
 
 
 def _read(file: FileIO, offset: int, n_bytes: int, path: Path) -> bytes:

@@ -8,7 +8,14 @@ from collections.abc import Iterator
 import msgspec
 
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
-from ullage.formats.json_line import decode_object, is_blank, object_of, read_object, text_of
+from ullage.formats.json_line import (
+    MAX_LINE_BYTES,
+    decode_object,
+    is_blank,
+    object_of,
+    read_object,
+    text_of,
+)
 from ullage.formats.reading import make_entry
 
 _HEADER_MARKS = ("projectHash", "startTime", "kind")
@@ -51,7 +58,13 @@ def is_document(lines: Lines) -> bool:
 
 
 def document_of(lines: Lines) -> Line:
-    return Line(0, b"".join(line.raw for line in lines.forward()))
+    """Join the lines of a document, no more of them than make it too long to be read."""
+    document = bytearray()
+    for line in lines.forward():
+        document += line.raw
+        if len(document) > MAX_LINE_BYTES:
+            break
+    return Line(0, bytes(document))
 
 
 def lines_upwards(lines: Lines) -> Iterator[Line]:
