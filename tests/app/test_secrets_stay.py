@@ -7,6 +7,7 @@ import pytest
 from pi_files import PiFile
 from planning import SMALL, compacted
 from ullage.app.checkpoint.write import write_checkpoint
+from ullage.app.sessions.follow import read_session
 from ullage.app.sessions.load import load
 from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import CheckpointSettings
@@ -32,6 +33,33 @@ def session(tmp_path: Path) -> Path:
     path.write_bytes(pi.data)
     make_idle(path)
     return path
+
+
+NAMED = "tr0ub4dor+7x"
+
+
+def test_what_was_called_a_secret_once_is_masked_in_all_that_follows(
+    tmp_path: Path, places: Places
+) -> None:
+    pi = PiFile()
+    pi.user("Set up the database, please.")
+    pi.result("c1", f'{{"user": "app", "password": "{NAMED}"}}')
+    before = len(pi.data)
+    pi.user(f"Never deploy with {NAMED} again.")
+    pi.assistant(f"We decided to drop {NAMED} because it leaked.", usage=9000)
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(pi.data)
+    written = write_checkpoint(
+        load(open_session(path), SMALL, places), CheckpointSettings(), places, trigger="manual"
+    )
+    assert "[REDACTED:known:" in written.path.read_text("utf-8")
+    assert NAMED not in written.path.read_text("utf-8")
+    # The same by a session that is followed.
+    path.write_bytes(pi.data[:before])
+    followed = read_session(path, None, SMALL, places, lambda text, _: len(text))
+    path.write_bytes(pi.data)
+    followed = read_session(path, followed, SMALL, places, lambda text, _: len(text))
+    assert NAMED in followed.loaded.known_secrets
 
 
 def test_no_secret_is_in_a_checkpoint_or_a_summary(session: Path, tmp_path: Path) -> None:

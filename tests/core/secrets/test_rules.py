@@ -14,9 +14,15 @@ def test_a_rule_is_whole_and_sourced(rule: Rule) -> None:
     assert all(rule.heads)
     assert rule.source
     assert date.fromisoformat(rule.date)
+    assert len(set(rule.heads)) == len(rule.heads)
+    assert not rule.ends or all(head.endswith(rule.signs or ("",)) for head in rule.heads)
     for pattern in (rule.rest, rule.label or ""):
         assert "(?&" not in pattern
         re.compile(pattern)
+
+
+def test_there_are_more_than_a_hundred_kinds() -> None:
+    assert len({rule.kind for rule in RULES}) > 100
 
 
 def test_a_rule_calls_a_shared_pattern_by_its_name() -> None:

@@ -63,8 +63,9 @@ def test_every_rule_has_a_sample() -> None:
 
 
 def test_the_quick_look_sees_every_beginning() -> None:
-    heads = [head for rule in RULES for head in rule.heads if len(head) > 1 and head != "://"]
-    assert [head for head in heads if not may_match(f"so {head}.")] == []
+    texts = [text for rule in RULES if not rule.ends for text in rule.signs or rule.heads]
+    assert [text for text in texts if text != "://" and not may_match(f"so {text}.")] == []
+    assert [name for name, sample in SAMPLES.items() if not may_match(sample.text)] == []
     assert not may_match("Nothing to see, but https://example.test:8443/a?b=c and 12:30 o'clock.")
 
 
@@ -208,6 +209,25 @@ def test_secrets_lie_in_order_and_apart(text: str) -> None:
         end = secret.end
 
 
+@pytest.mark.parametrize("name", ["json-password", "curl", "netrc", "set-cookie", "bearer", "flag"])
+def test_what_is_masked_by_its_name_is_masked_where_it_stands_alone(name: str) -> None:
+    sample = SAMPLES[name]
+    for text in (f"{sample.text} then {sample.secret}.", f"{sample.secret}, as in {sample.text}"):
+        assert sample.secret not in mask(text)
+
+
+def test_a_public_word_is_masked_at_its_name_alone() -> None:
+    text = "DB_PASSWORD=development and the development of the shop"
+    assert mask(text).endswith(" and the development of the shop")
+
+
+def test_a_member_of_an_object_is_masked_by_its_key() -> None:
+    value = {"env": {"dbPassword": "tr0ub4dor+7x", "name": "tr0ub4dor+7y"}}
+    masked = json.dumps(mask_value(value))
+    assert "tr0ub4dor+7x" not in masked
+    assert "tr0ub4dor+7y" in masked
+
+
 # Known values
 
 
@@ -270,6 +290,11 @@ def test_a_known_value_is_found_in_base64_of_more(before: bytes, after: bytes, v
         assert "[REDACTED:known:" in masked
         # A character at either end also holds bits of its neighbor.
         assert len(masked) - len(mask(value, KNOWN)) <= 4 * (len(before) + len(after)) / 3 + 8
+
+
+def test_a_known_value_at_the_end_of_a_text_ends_there() -> None:
+    (secret,) = find_secrets("use plain==value", ("plain==value",))
+    assert (secret.start, secret.end) == (4, 16)
 
 
 def test_a_known_value_within_a_token_does_not_save_the_rest_of_it() -> None:

@@ -60,8 +60,8 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def known_secrets(self) -> tuple[str, ...]:
-        """Values of the environment and of `.env` files that must not leave the transcript."""
-        return self.secrets.values
+        """Values that must not leave the transcript, those that its messages name included."""
+        return self.secrets.values_with(self.context.items)
 
 
 def read(session: Session, places: Places) -> Reading:

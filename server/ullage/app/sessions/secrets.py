@@ -1,11 +1,14 @@
-"""The secrets that we know of: those of the environment and of a session's workspace."""
+"""The secrets that we know: of the environment, of a workspace, and what a session calls one."""
 
 from collections.abc import Iterable
 from functools import cached_property
+from operator import is_
 from pathlib import Path
 
 from ullage.core.secrets.env_file import read_assignments
-from ullage.core.secrets.scan import list_known_secrets
+from ullage.core.secrets.redaction import list_named_in
+from ullage.core.secrets.scan import MAX_KNOWN, list_known_secrets
+from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Header
 from ullage.store.config.env_files import read_env_files
 from ullage.store.files.places import Places
@@ -16,10 +19,23 @@ class SessionSecrets:
 
     def __init__(self, header: Header, places: Places) -> None:
         self._header, self.places = header, places
+        self._items: tuple[ContextItem, ...] = ()
+        self._named: frozenset[str] = frozenset()
 
     @cached_property
     def values(self) -> tuple[str, ...]:
         return secrets_for(self._header, self.places)
+
+    def values_with(self, items: tuple[ContextItem, ...]) -> tuple[str, ...]:
+        """List them with what the session's messages call secret, longest first.
+
+        What was called so once is masked wherever it stands, in whatever follows.
+        """
+        seen, n_seen = self._items, len(self._items)
+        is_longer = all(map(is_, seen, items)) and len(items) >= n_seen
+        named = list_named_in(items[n_seen:] if is_longer else items)
+        self._items, self._named = items, self._named.union(named)
+        return _sort({*self.values, *self._named})
 
 
 def secrets_for(header: Header, places: Places) -> tuple[str, ...]:
@@ -38,4 +54,8 @@ def secrets_in(folders: Iterable[Path], places: Places) -> tuple[str, ...]:
         sources += (read_assignments(text) for text in read_env_files(folder))
     # Two files may give one name different values: each is a secret.
     values = dict.fromkeys(value for source in sources for value in list_known_secrets(source))
-    return tuple(sorted(values, key=lambda value: (-len(value), value)))
+    return _sort(values)
+
+
+def _sort(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(values, key=lambda value: (-len(value), value)))[:MAX_KNOWN]

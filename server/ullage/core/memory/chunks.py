@@ -80,7 +80,7 @@ def _list_parted_secrets(text: str, spans: Sequence[_Span]) -> list[tuple[int, i
     """List where secrets stand that begin or end within a chunk, and are not whole in it."""
     starts = [span.start for span in spans]
     parted: list[tuple[int, int]] = []
-    for start, end, _ in find_by_rules(text):
+    for start, end, *_ in find_by_rules(text):
         at = bisect_right(starts, start)
         last_end = spans[at - 1].end if at else 0
         if last_end < end and (start < last_end or (at < len(spans) and starts[at] < end)):

@@ -8,12 +8,18 @@ docs/safety.md, "Secrets").
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import cast
 
 import msgspec
 
-from ullage.core.secrets.scan import find_secrets, mask
+from ullage.core.secrets.scan import (
+    find_secrets,
+    list_member_secrets,
+    list_named_secrets,
+    mask,
+)
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import ContextItem
 
@@ -87,6 +93,9 @@ class Redactor:
             return {"type": "text", "text": self._left_out(kind)}
         if kind in _SEALED_TYPES or value.get("redacted") is True or _SEALED_KEYS & value.keys():
             return {"type": "text", "text": self._left_out("sealed")}
+        for key, item in value.items():
+            named = list_member_secrets(key, item)
+            self._known += tuple(secret for secret in named if secret not in self._known)
         redacted = {
             self.text(key): item if key in _SIGNATURES else self._value(item, depth + 1)
             for key, item in value.items()
@@ -138,6 +147,25 @@ def mask_items(items: Iterable[ContextItem], values: tuple[str, ...]) -> tuple[C
         )
         for item in items
     )
+
+
+def list_named_in(items: Iterable[ContextItem]) -> Iterator[str]:
+    """Give the values that messages call secret, which stand without their names elsewhere."""
+    for item in items:
+        for text in (*item.queued, *chain(*map(_list_block_texts, item.message.blocks))):
+            yield from list_named_secrets(text)
+
+
+def _list_block_texts(block: entries.Block) -> Iterator[str]:
+    match block:
+        case entries.Text() | entries.Thinking():
+            yield block.text
+        case entries.Image():
+            pass
+        case entries.ToolCall():
+            yield block.arguments
+        case entries.ToolResult():
+            yield from (part.text for part in block.content if isinstance(part, entries.Text))
 
 
 def _mask_message(message: entries.Message, values: tuple[str, ...]) -> entries.Message:

@@ -9,9 +9,9 @@ a word.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -30,8 +30,12 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     label: str | None = None
     """Pattern between head and rest; where there is one, it and the head are no secret."""
     boundary: Boundary = "letter"
-    sign: str | None = None
-    """A fixed text within it, where the heads stand in every other text."""
+    ends: str = ""
+    """Characters, one of which follows a head that is a word of any text."""
+    signs: tuple[str, ...] = ()
+    """Fixed texts, one of which is within it, where heads are many or in every text.
+
+    Where there are `ends`, each head ends in one of them."""
     note: str = ""
     source: str
     """Who says that such secrets begin and look so."""
@@ -64,44 +68,67 @@ def read_rules(data: bytes) -> tuple[Rule, ...]:
 
 RULES = read_rules(read_packaged("secret_rules.json"))
 _HEADS = tuple(dict.fromkeys(head for rule in RULES for head in rule.heads))
-_SIGNS = tuple(
-    (sign, at)
-    for at, rule in enumerate(RULES)
-    for sign in ((rule.sign,) if rule.sign else rule.heads)
+_FIXED_TEXTS = tuple(
+    (text, at) for at, rule in enumerate(RULES) for text in rule.signs or rule.heads
 )
 """Texts such that every secret of a rule, label included, holds one, and the rule's place."""
-SIGNS = tuple(dict.fromkeys(sign for sign, _ in _SIGNS))
+SIGNS = tuple(
+    dict.fromkeys(text + end for text, at in _FIXED_TEXTS for end in RULES[at].ends or ("",))
+)
+"""The same for all rules, as exact as they are."""
+_ALL = tuple(range(len(RULES)))
 _SHORT_CHARS = 20_000
 """Up to this, to look for each sign takes less time than to compile an expression of all rules."""
 
 
-def find_by_rules(text: str) -> Iterator[tuple[int, int, str]]:
-    """Give start, end and kind of each secret, in order."""
-    rules = _compiled_for(text)
-    if rules is None:
+class Found(NamedTuple):
+    """A place in a text where a rule matches."""
+
+    start: int
+    end: int
+    kind: str
+    is_labelled: bool
+    """Whether it is told by what stands before it alone."""
+
+
+def find_by_rules(text: str) -> Iterator[Found]:
+    """Give the secrets that a rule tells, in order."""
+    places = _choose_rules(text)
+    if not places:
         return
-    match = rules.anywhere.search(text)
+    anywhere = _join(places)
+    match = anywhere.search(text)
     while match is not None:
-        yield rules.read(match)
-        match = rules.here.match(text, match.end()) or rules.anywhere.search(text, match.end())
+        yield _read(match, places)
+        here = _join(places, has_boundaries=False)
+        match = here.match(text, match.end()) or anywhere.search(text, match.end())
 
 
-def find_by_rules_at(text: str, start: int) -> Iterator[tuple[int, int, str]]:
+def find_by_rules_at(text: str, start: int) -> Iterator[Found]:
     """Give the secrets that stand one after the other from a place on."""
-    rules = _compiled_for(text) if text.startswith(_HEADS, start) else None
-    if rules is None:
+    places = _choose_rules(text) if text.startswith(_HEADS, start) else ()
+    if not places:
         return
-    while (match := rules.here.match(text, start)) is not None:
-        yield rules.read(match)
+    here = _join(places, has_boundaries=False)
+    while (match := here.match(text, start)) is not None:
+        yield _read(match, places)
         start = match.end()
 
 
-def _compiled_for(text: str) -> "_CompiledRules | None":
-    """Compile the rules that a text may have a match of: mostly none, else one or two."""
+def _choose_rules(text: str) -> tuple[int, ...]:
+    """Choose the rules that a text may have a match of: mostly none, else one or two."""
     if len(text) > _SHORT_CHARS:
-        return _compiled(RULES)
-    places = {at for sign, at in _SIGNS if sign in text}
-    return _compiled(tuple(RULES[at] for at in sorted(places))) if places else None
+        return _ALL
+    return tuple(sorted({at for fixed, at in _FIXED_TEXTS if fixed in text}))
+
+
+def _read(match: re.Match[str], places: tuple[int, ...]) -> Found:
+    """Read a match of joined rules, whose groups have the names of their numbers."""
+    group = match.lastgroup or ""
+    rule, _ = _group_heads(places)[int(group[1:])]
+    is_labelled = rule.label is not None
+    start = match.start(group) if is_labelled else match.start()
+    return Found(start, match.end(), rule.kind, is_labelled)
 
 
 def may_match(text: str) -> bool:
@@ -111,65 +138,60 @@ def may_match(text: str) -> bool:
 
 @cache
 def _gate() -> re.Pattern[str]:
-    """Join the heads of all rules, each to be found by its rarest character.
+    """Join what all rules begin with, each to be found by its rarest character.
 
     Most texts have none. An expression passes quickly over characters by which no match can
     begin, so a head's rarest one comes first, and what stands before it is looked back to.
     """
     by_rarest: dict[str, list[str]] = {}
-    for head in dict.fromkeys(head for rule in RULES for head in rule.heads):
-        if head.isdigit() or head == "://":
-            continue
-        at = min(range(len(head)), key=lambda n: (_FREQUENT.rfind(head[n]), n))
-        before = f"(?<={re.escape(head[:at])}.)" if at else ""
-        by_rarest.setdefault(head[at], []).append(before + re.escape(head[at + 1 :]))
-    # A telegram token begins with any digit, and most URLs have no password.
-    by_rarest[":"] = ["AA", r"//[^\s/:@]{0,100}+:[^\s/:@]{3,1000}+@"]
+    for text, after in dict.fromkeys(part for rule in RULES for part in _list_beginnings(rule)):
+        at = min(range(len(text)), key=lambda n: (_FREQUENT.rfind(text[n]), n))
+        before = f"(?<={re.escape(text[:at])}.)" if at else ""
+        by_rarest.setdefault(text[at], []).append(before + re.escape(text[at + 1 :]) + after)
     firsts = (f"{re.escape(rarest)}{_any_of(tails)}" for rarest, tails in by_rarest.items())
     return re.compile("|".join(firsts), re.DOTALL)
 
 
+def _list_beginnings(rule: Rule) -> Iterator[tuple[str, str]]:
+    """Give fixed texts of which each secret of a rule holds one, with a pattern of what follows."""
+    for text in rule.signs or rule.heads:
+        # Most URLs have no password, and what is named like one mostly is no setting.
+        is_frequent = bool(rule.ends) or text == "://"
+        yield text, f"{rule.label or ''}{rule.rest}" if is_frequent else ""
+
+
 _FREQUENT = (
-    "^~!|&XQVY#K?Jz`q%GB$U*<H>CLM+W{}ADZPj;RTS[]IkxEOvFN'/97)(=y,g385.46b_w-hf1m2:p0udclisnaorte"
+    "^~!|&XQVY#K?Jz`q%GB$U*<H>CLM+W{}ADZPj;RTS[]IkxEOvFN'/97)(=y,g385.46b_w-hf1m2:p0ud\"clisnaorte "
 )
 """Characters of sessions, from rare to frequent (2 MB of made-up and generated ones)."""
 
 
-class _CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
-    anywhere: re.Pattern[str]
-    here: re.Pattern[str]
-    """The rules without their boundaries, for what follows a secret without a gap."""
-    kinds: dict[str, tuple[str, bool]]
-    """Of each group in them: the kind of its rule, and whether that has a label."""
-
-    def read(self, match: re.Match[str]) -> tuple[int, int, str]:
-        group = match.lastgroup or ""
-        kind, is_labelled = self.kinds[group]
-        return match.start(group) if is_labelled else match.start(), match.end(), kind
-
-
 @lru_cache(maxsize=64)
-def _compiled(rules: tuple[Rule, ...]) -> _CompiledRules:
-    """Compile rules when they are needed first: all of them take 20 ms."""
-    kinds: dict[str, tuple[str, bool]] = {}
-    heads = [(rule, head) for rule in rules for head in rule.heads]
-    for n, (rule, _) in enumerate(heads):
-        kinds[f"g{n}"] = rule.kind, rule.label is not None
-    return _CompiledRules(
-        anywhere=_join(heads), here=_join(heads, has_boundaries=False), kinds=kinds
+def _group_heads(places: tuple[int, ...]) -> tuple[tuple[Rule, list[str]], ...]:
+    """Give each rule with those of its heads that have the same first character."""
+    return tuple(
+        (rule, [head for head in rule.heads if head[0] == first])
+        for rule in (RULES[at] for at in places)
+        for first in dict.fromkeys(head[0] for head in rule.heads)
     )
 
 
-def _join(heads: Sequence[tuple[Rule, str]], *, has_boundaries: bool = True) -> re.Pattern[str]:
-    """Join the rules, those with the same first character under it.
+@lru_cache(maxsize=128)
+def _join(places: tuple[int, ...], *, has_boundaries: bool = True) -> re.Pattern[str]:
+    """Join rules, those with the same first character under it. All of them take 60 ms.
 
     So the expression knows by which characters a match can begin, and passes over all others.
+    What follows a secret without a gap is read without boundaries.
     """
     by_first: dict[str, list[str]] = {}
-    for n, (rule, head) in enumerate(heads):
-        before = _before(rule.boundary, len(head)) if has_boundaries else ""
-        by_first.setdefault(head[0], []).append(
-            f"{re.escape(head[1:])}{before}{rule.label or ''}(?P<g{n}>{rule.rest})"
+    for n, (rule, heads) in enumerate(_group_heads(places)):
+        head = _any_of(
+            _any_of(re.escape(head[1:]) for head in heads if len(head) == n_chars)
+            + (_before(rule.boundary, n_chars) if has_boundaries else "")
+            for n_chars in dict.fromkeys(map(len, heads))
+        )
+        by_first.setdefault(heads[0][0], []).append(
+            f"{head}{rule.label or ''}(?P<g{n}>{rule.rest})"
         )
     firsts = (f"{re.escape(first)}{_any_of(tails)}" for first, tails in by_first.items())
     return re.compile("|".join(firsts), re.DOTALL)

@@ -17,7 +17,7 @@ from urllib.parse import quote, quote_plus
 import msgspec
 
 from ullage.core.secrets.quick_gate import MIN_KNOWN_CHARS
-from ullage.core.secrets.rules import find_by_rules, find_by_rules_at, may_match
+from ullage.core.secrets.rules import Found, find_by_rules, find_by_rules_at, may_match
 
 MAX_KNOWN = 2_000
 """More values than this are no user's; the longest are kept (chosen)."""
@@ -26,6 +26,9 @@ PUBLIC_VALUES = frozenset(
     " undefined".split()
 )
 """Defaults that stand in every template: to mask them would hide words, not secrets (chosen)."""
+MIN_WORD_CHARS = 16
+"""A shorter word of letters alone, though it may be a secret by its name, stands in other texts
+as well (chosen)."""
 _SECRET_NAME = re.compile(
     r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS|_PASS|_PWD)S?"
     r"(?:_?\d{1,3}|_BASE)?\Z"
@@ -108,7 +111,12 @@ def mask_value(value: object, known_values: Iterable[str] = ()) -> object:
         return mask(value, known_values)
     if isinstance(value, dict):
         pairs = cast(dict[str, object], value).items()
-        return {mask(key, known_values): mask_value(item, known_values) for key, item in pairs}
+        return {
+            mask(key, known_values): mask_value(
+                item, (*known_values, *list_member_secrets(key, item))
+            )
+            for key, item in pairs
+        }
     if isinstance(value, list | tuple):
         return [mask_value(item, known_values) for item in cast(list[object], value)]
     return value
@@ -127,16 +135,40 @@ def list_texts(value: object) -> Iterator[str]:
             yield from list_texts(item)
 
 
+def list_member_secrets(key: str, item: object) -> tuple[str, ...]:
+    """List what is secret of a member of an object by its name alone."""
+    if isinstance(item, str) and _SECRET_NAME.search(key.upper()):
+        return list_named_secrets(f'"{key}": "{item}"')
+    return ()
+
+
+def list_named_secrets(text: str) -> tuple[str, ...]:
+    """List the values that a text calls secret, to be masked where their names do not stand."""
+    return _list_named(text, find_by_rules(text)) if may_match(text) else ()
+
+
+def _list_named(text: str, places: Iterable[Found]) -> tuple[str, ...]:
+    # Of a header of cookies, the first.
+    named = (text[at.start : at.end].partition(";")[0] for at in places if at.is_labelled)
+    return tuple(dict.fromkeys(value for value in named if _is_masked_alone(value)))
+
+
+def _is_masked_alone(value: str) -> bool:
+    is_word = value.isalpha() and len(value) < MIN_WORD_CHARS
+    is_public = is_word or value.lower() in PUBLIC_VALUES
+    return len(value) >= MIN_KNOWN_CHARS and not is_public
+
+
 def find_secrets(text: str, known_values: Iterable[str] = ()) -> tuple[Secret, ...]:
     """Find the secrets of a text, in order; where two overlap, one covers both."""
-    values = tuple(known_values)
-    known_here = tuple(_form_finder(values).find(text)) if values else ()
-    by_rules = chain(
-        find_by_rules(text), *(find_by_rules_at(text, secret.end) for secret in known_here)
-    )
+    values, by_rules = tuple(known_values), list(find_by_rules(text))
+    known_here = list(_form_finder(values).find(text)) if values else []
+    if named := _list_named(text, by_rules):
+        known_here += _FormFinder(named).find(text)
+    by_rules += chain(*(find_by_rules_at(text, secret.end) for secret in known_here))
     secrets = [
         Secret(start=start, end=end, kind=kind, marker=_write_marker(kind, text[start:end]))
-        for start, end, kind in by_rules
+        for start, end, kind, _ in by_rules
     ]
     secrets += known_here
     secrets.sort(key=lambda secret: (secret.start, -secret.end))
@@ -188,9 +220,11 @@ class _FormFinder:
             if start < end:
                 continue
             for length in heads[text[start : start + n]]:
-                marker = self._markers.get(text[start : start + length])
+                # At the end of a text there may be less, which is another form.
+                form = text[start : start + length]
+                marker = self._markers.get(form)
                 if marker is not None:
-                    end = start + length
+                    end = start + len(form)
                     yield Secret(start=start, end=end, kind="known", marker=marker)
                     break
 
