@@ -70,9 +70,9 @@ def read_agent_file(path: Path) -> AgentFile:
     Raises:
         Unreadable: it is no file that can be read, a link to nothing, or far too large.
     """
-    if not os.path.lexists(path):
-        return AgentFile(path=path, target=path, data=None)
     try:
+        if not _is_there(path):
+            return AgentFile(path=path, target=path, data=None)
         target = Path(os.path.realpath(path, strict=True))
         info = target.stat()
         if not stat.S_ISREG(info.st_mode):
@@ -88,6 +88,15 @@ def read_agent_file(path: Path) -> AgentFile:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise Unreadable(f"{path} cannot be read ({reason}); nothing was written") from None
+
+
+def _is_there(path: Path) -> bool:
+    # `lexists` would take what cannot be looked at for what is not there.
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def packaged_files(*folders: str) -> dict[str, bytes]:
