@@ -1,8 +1,15 @@
-"""An agent as pi is one: it opens, appends a record, closes; no lock, no sync."""
+"""Who else writes: an agent as pi is one, which opens, appends, closes, or another Ullage."""
 
 import json
 import os
+import traceback
+from collections.abc import Callable, Mapping
 from pathlib import Path
+
+from ullage.errors import UllageError
+
+FAULT_NAME = "fault-of-the-other"
+"""A file that tells what went wrong in the other Ullage."""
 
 
 def leaf_of(path: Path) -> str | None:
@@ -29,7 +36,7 @@ def append(path: Path, line: bytes) -> None:
     os.close(fd)
 
 
-def serve(orders: int, replies: int) -> None:
+def serve(orders: int, replies: int, works: Mapping[str, Callable[[Path], None]]) -> None:
     """Do what is ordered: each order is a line of JSON, each answer a byte."""
     held: dict[str, int] = {}
     with os.fdopen(orders, "rb", closefd=False) as file:
@@ -43,6 +50,18 @@ def serve(orders: int, replies: int) -> None:
                     held[path] = os.open(path, os.O_WRONLY | os.O_APPEND)
                 case "write held":
                     os.write(held[path], order["line"].encode())
+                case "work":
+                    _work(works[order["name"]], Path(path))
                 case "release":
                     os.close(held.pop(path))
             os.write(replies, b"+")
+
+
+def _work(work: Callable[[Path], None], root: Path) -> None:
+    """Do what another Ullage does, which may be refused while one is at work."""
+    try:
+        work(root)
+    except UllageError:
+        pass
+    except Exception:  # noqa: BLE001 - it is reported as a fault of ours
+        (root / FAULT_NAME).write_text(traceback.format_exc())

@@ -13,16 +13,19 @@ import pytest
 from running import WAIT_S
 
 N_PARTS = 2
-N_RANDOM = int(os.environ.get("CRASH_RANDOM", "30"))
-"""Stacked faults for each operation and part."""
+SHARE = int(os.environ.get("CRASH_SHARE", "10"))
+"""One of so many points is tried; 1 tries all of them."""
+N_RANDOM = int(os.environ.get("CRASH_RANDOM", "100"))
+"""Stacked faults for each operation and part, of which the share is tried too."""
 SEED = os.environ.get("CRASH_SEED", "1")
-TIMEOUT_S = 1800
+TIMEOUT_S = 3600
 _SUMMARY = pytest.StashKey[str]()
 
 
 class Swept(TypedDict):
     n_calls: int
     n_points: int
+    n_kills: int
     n_broken: int
     broken: list[str]
     is_ours: bool
@@ -55,6 +58,7 @@ def swept(
     naive = [one["n_broken"] > 0 for one in total.values() if not one["is_ours"]]
     request.config.stash[_SUMMARY] = (
         f"crash: {sum(one['n_points'] for one in ours)} points,"
+        f" {sum(one['n_kills'] for one in ours)} kills in them,"
         f" {sum(one['n_broken'] for one in ours)} violations;"
         f" naive writers convicted: {sum(naive)} of {len(naive)}"
     )
@@ -77,7 +81,7 @@ def _start(shim: Path, folder: Path, part: int) -> subprocess.Popen[str]:
         "LD_PRELOAD": str(shim),
         "PYTHONPATH": os.pathsep.join([str(tests), os.environ.get("PYTHONPATH", "")]),
     }
-    arguments = [str(shim), str(folder), str(part), str(N_PARTS), str(N_RANDOM), SEED]
+    arguments = [str(shim), str(folder), str(part), str(N_PARTS), str(N_RANDOM), SEED, str(SHARE)]
     return subprocess.Popen(
         [sys.executable, "-m", "crash.engine", *arguments],
         env=env,
@@ -97,6 +101,7 @@ def _joined(parts: list[Swept]) -> Swept:
     return {
         "n_calls": parts[0]["n_calls"],
         "n_points": sum(one["n_points"] for one in parts),
+        "n_kills": sum(one["n_kills"] for one in parts),
         "n_broken": sum(one["n_broken"] for one in parts),
         "broken": [broken for one in parts for broken in one["broken"]],
         "is_ours": parts[0]["is_ours"],

@@ -1,8 +1,9 @@
 """Runs operations with a fault at each of their file-system calls, in forks of one warm process.
 
-    LD_PRELOAD=shim.so python -m crash.engine SHIM FOLDER PART N_PARTS N_RANDOM SEED
+    LD_PRELOAD=shim.so python -m crash.engine SHIM FOLDER PART N_PARTS N_RANDOM SEED SHARE [NAME]
 
-prints one line of JSON: how many points of each operation were tried and what they broke.
+prints one line of JSON: how many points of each operation, or of those with such a name, were tried
+and what they broke. SHARE 10 tries every tenth.
 """
 
 import ctypes
@@ -23,16 +24,21 @@ from pathlib import Path
 
 from crash import agent
 from crash.checker import Seen
-from crash.operations import NAIVE, OPERATIONS, Operation
+from crash.naive_operations import NAIVE
+from crash.operation import Operation
+from crash.operations import OPERATIONS
 from crash.places import leave_alone, places_of
 from store.changing import NEW_SESSION
 from ullage.errors import Refused, UllageError
 from ullage.store.change import session_lock
 from ullage.store.change.recovery import recover
+from ullage.store.gauge.models import read_table
+from ullage.store.gauge.tokenizer import encoding_of
 from ullage.store.memory.changes import recover_memory_changes
 from ullage.store.transcript.reader import look_at
 
 NONE, KILL_BEFORE, KILL_AFTER, KILL_WITHIN, FAIL_EIO, FAIL_ENOSPC, SHORT, FULL_FROM = range(8)
+KILLS = (KILL_BEFORE, KILL_AFTER, KILL_WITHIN)
 MODES = {
     KILL_BEFORE: "WOLRMUTSPFc",
     KILL_AFTER: "WOLRMUTSPFcC",
@@ -49,7 +55,12 @@ A kill before a call that only reads or closes leaves the disk as a kill after t
 WAIT_MS = 8
 """An agent that has not answered by then waits for our lease."""
 ANSWER_S = 20
-IMPORTED_LATE = ("encodings.utf_16_le", "encodings.utf_8_sig", "filelock")
+IMPORTED_LATE = (
+    "encodings.utf_16_le",
+    "encodings.utf_8_sig",
+    "filelock",
+    "ullage.store.memory.pulled",
+)
 """What an operation imports when first it needs it: a fault of an import is none of a write."""
 LIMIT_WITHOUT_LEASES = ("hidden: a1", "done, with 0 receipts")
 
@@ -75,6 +86,10 @@ class Fault:
     recovery: tuple[tuple[int, int], ...] = ()
     """Mode and call of faults in the recoveries that follow."""
 
+    @property
+    def n_kills(self) -> int:
+        return sum(mode in KILLS for mode, _ in ((self.mode, self.call), *self.recovery))
+
 
 class Engine:
     def __init__(self, shim: str, folder: Path) -> None:
@@ -89,7 +104,8 @@ class Engine:
         self._agent = os.fork()
         if self._agent == 0:
             os.close(to_agent[1])
-            agent.serve(to_agent[0], from_agent[1])
+            works = {each.name: each.beside for each in OPERATIONS if each.beside}
+            agent.serve(to_agent[0], from_agent[1], works)
             os._exit(0)
         self._orders, self._replies = to_agent[1], from_agent[0]
         os.close(to_agent[0])
@@ -161,18 +177,23 @@ class Engine:
         is_holding = operation.is_held
         if is_holding:
             self.order(do="hold", path=str(target))
-        do = "write held" if is_holding else "append"
-        text = json.dumps({"do": do, "path": str(target), "line": first.decode()}) + "\n"
+        if operation.beside:
+            order = {"do": "work", "path": str(root), "name": operation.name}
+        else:
+            do = "write held" if is_holding else "append"
+            order = {"do": do, "path": str(target), "line": first.decode()}
+        text = json.dumps(order) + "\n"
         shared.order, shared.order_size = text.encode(), len(text)
         shared.is_fired = shared.is_answered = 0
-        met = fault if operation.leaf else dataclasses.replace(fault, hook=-1)
+        met = fault if operation.has_others else dataclasses.replace(fault, hook=-1)
         outcome = self.in_fork(lambda: _prepared(operation, root), met)
         self.kinds = shared.kinds[: shared.n_calls].decode()
         is_met = bool(shared.is_applied or shared.is_fired)
         if shared.is_fired:
             if not shared.is_answered:
                 self._await_answer()
-            foreign.append(first)
+            if not operation.beside:
+                foreign.append(first)
         if is_holding:
             self.order(do="release", path=str(target))
         self._go_on(operation, target, foreign, "r1")
@@ -189,6 +210,8 @@ class Engine:
         self._go_on(operation, target, foreign, "z1")
         seen = Seen(root=root, outcome=outcome, foreign=foreign)
         problems = operation.check(seen)
+        if (root / agent.FAULT_NAME).exists():
+            problems.append((root / agent.FAULT_NAME).read_text())
         if not operation.has_leases and outcome == "killed":
             # Known limit: without leases an agent can write between our comparison and our
             # write; killed before we look again, and the agent started anew before `recover`,
@@ -273,44 +296,55 @@ def stacked(kinds: str, dice: random.Random) -> Fault:
 
 
 def main() -> None:
-    shim, folder, part, n_parts, n_random, seed = sys.argv[1:]
+    shim, folder, part, n_parts, n_random, seed, share = sys.argv[1:8]
+    wanted = "".join(sys.argv[8:])
     # Patience is for people; here every wait is one for something that will not come.
     session_lock.PATIENCE_S = 0.01
     session_lock.DRAIN_S = 0.1
     session_lock.LOCK_TIMEOUT_S = 1.0
-    for name in IMPORTED_LATE:
-        importlib.import_module(name)
+    for module in IMPORTED_LATE:
+        importlib.import_module(module)
+    # Data of the package, as no fault of it is meant either.
+    encoding_of("gpt-4")
+    read_table()
     engine = Engine(shim, Path(folder))
     started = time.monotonic()
     found: dict[str, dict[str, object]] = {}
     for number, operation in enumerate((*OPERATIONS, *NAIVE)):
-        dice = random.Random(f"{seed}.{part}.{number}")
-        kinds = engine_kinds(engine, operation)
-        engine_points = [
-            one
-            for at, one in enumerate(systematic(kinds, has_agent=operation.leaf is not None))
-            if at % int(n_parts) == int(part)
-        ]
-        if operation.is_ours:
-            engine_points += [stacked(kinds, dice) for _ in range(int(n_random))]
-        broken: list[str] = []
-        begun = time.monotonic()
-        n_points = 0
-        for fault in engine_points:
-            problems, is_met = engine.run(operation, fault)
-            n_points += is_met
-            if problems:
-                broken.append(f"{fault}: {problems}")
-        found[operation.name] = {
-            "n_calls": len(kinds),
-            "n_points": n_points,
-            "n_broken": len(broken),
-            "broken": broken[:6],
-            "seconds": time.monotonic() - begun,
-            "is_ours": operation.is_ours,
-        }
+        if wanted in operation.name:
+            dice = random.Random(f"{seed}.{part}.{number}")
+            # The naive are few, and each has to be convicted.
+            own_share, shift = (int(share), int(seed)) if operation.is_ours else (1, 0)
+            first = int(part) + int(n_parts) * (shift % own_share)
+            kinds = engine_kinds(engine, operation)
+            points = list(systematic(kinds, has_agent=operation.has_others))
+            points = points[first :: int(n_parts) * own_share]
+            if operation.is_ours:
+                points += [stacked(kinds, dice) for _ in range(-(-int(n_random) // own_share))]
+            found[operation.name] = {"n_calls": len(kinds), **sweep(engine, operation, points)}
     engine.stop()
     sys.stdout.write(json.dumps({"operations": found, "seconds": time.monotonic() - started}))
+
+
+def sweep(engine: Engine, operation: Operation, points: list[Fault]) -> dict[str, object]:
+    """Try all points of an operation."""
+    broken: list[str] = []
+    begun = time.monotonic()
+    n_points = n_kills = 0
+    for fault in points:
+        problems, is_met = engine.run(operation, fault)
+        n_points += is_met
+        n_kills += fault.n_kills if is_met else 0
+        if problems:
+            broken.append(f"{fault}: {problems}")
+    return {
+        "n_points": n_points,
+        "n_kills": n_kills,
+        "n_broken": len(broken),
+        "broken": broken[:6],
+        "seconds": time.monotonic() - begun,
+        "is_ours": operation.is_ours,
+    }
 
 
 def engine_kinds(engine: Engine, operation: Operation) -> str:
