@@ -10,8 +10,16 @@ from database_files import OPENCODE_SAMPLE, OPENCODE_SAMPLE_ID
 from gemini_files import GeminiFile
 from pi_files import PiFile
 from running import Place
+from ullage.app.sessions import title as title_module
 from ullage.app.sessions.open import open_session
-from ullage.app.sessions.title import TAIL_BYTES, UNTITLED, name_of, overview_of, title_of
+from ullage.app.sessions.title import (
+    N_TITLE_LINES,
+    TAIL_BYTES,
+    UNTITLED,
+    name_of,
+    overview_of,
+    title_of,
+)
 
 SHORT_SIDE = "The quick brown fox. " * (TAIL_BYTES // 20)
 
@@ -65,6 +73,18 @@ def test_a_name_of_pi_counts_wherever_it_stands_until_it_is_cleared(place: Place
     pi.entry("session_info", name="")
     write(place, pi.data)
     assert title(path) == "Fix double charges"
+
+
+def test_a_title_is_found_wherever_blocks_part_it(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(title_module, "SEARCH_BLOCK_BYTES", 1)
+    pi = PiFile()
+    for _ in range(N_TITLE_LINES):
+        pi.user("Fix double charges")
+    pi.entry("session_info", name="Charges")
+    pi.user("Go on.")
+    assert title(write(place, pi.data)) == "Charges"
 
 
 def test_other_agents_titles(place: Place) -> None:

@@ -36,6 +36,8 @@ TAIL_BYTES = 64 * 1024
 """Within the last 64 KB Claude Code writes its titles again, and looks for them (2.1)."""
 SEARCHED_BYTES = 16 * 1024 * 1024
 """How far back a title is looked for that may stand anywhere (chosen)."""
+SEARCH_BLOCK_BYTES = 256 * 1024
+"""Read at once for that (chosen)."""
 MAX_TITLE_CHARS = 80
 MAX_REQUEST_CHARS = 16_000
 """Of a request, to find the person's own words in it (chosen)."""
@@ -124,7 +126,9 @@ def _look_at(session: Session, start: int, before: Overview | None) -> Overview:
     last = () if isinstance(lines, SessionRows) else lines.backward()
     # Which of several titles counts, the new lines alone do not tell.
     first_offset = max(start if len(agent.titles) == 1 else 0, lines.size_bytes - n_bytes)
-    new = takewhile(lambda line: line.offset >= first_offset, last)
+    new: Iterable[Line] = takewhile(lambda line: line.offset >= first_offset, last)
+    if agent.has_titles_anywhere and isinstance(lines, FileLines):
+        new = new if _may_hold_title(lines, first_offset, agent.titles) else ()
     if before is not None and before.request is not None:
         title = _find_title(new, agent.titles)
         own_title = before.own_title if title is None else title
@@ -138,6 +142,18 @@ def _look_at(session: Session, start: int, before: Overview | None) -> Overview:
 def _read_head(lines: Lines, n_lines: int) -> list[Line]:
     fitting = takewhile(lambda line: line.offset < HEAD_BYTES, lines.forward())
     return list(islice(fitting, n_lines))
+
+
+def _may_hold_title(lines: FileLines, start: int, fields: tuple[TitleField, ...]) -> bool:
+    """Tell whether a place on has what stands in each title, in half the time of reading lines."""
+    marks = {_marks_of(field)[0] for field in fields}
+    n_more = max(map(len, marks), default=0)
+    end = lines.size_bytes
+    blocks = (
+        lines.read_line(at, min(SEARCH_BLOCK_BYTES + n_more, end - at)).raw
+        for at in range(start, end, SEARCH_BLOCK_BYTES)
+    )
+    return any(mark in block for block in blocks for mark in marks)
 
 
 def _find_title(backward: Iterable[Line], fields: tuple[TitleField, ...]) -> str | None:
