@@ -1,9 +1,13 @@
 """Every request gets one answer, whatever was sent."""
 
-import pytest
+import asyncio
 
-from language_server import raw_client
-from running import Place
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from language_server import INITIALIZE, raw_client
+from running import WAIT_S, Place
 
 BAD_MESSAGES: list[tuple[bytes, object, int]] = [
     (b"{", None, -32700),
@@ -79,3 +83,43 @@ async def test_a_wrong_notification_or_answer_is_passed_over(place: Place) -> No
             client.send_body(body)
         await client.is_alive()
     assert client.answered() == ["begin", "alive", "end"]
+
+
+async def test_a_request_before_the_beginning_is_refused(place: Place) -> None:
+    async with raw_client(place, is_begun=False) as client:
+        client.request(1, "ullage/status", {})
+        assert (await client.answer(1))["error"]["code"] == -32002
+        client.request("begin", "initialize", INITIALIZE)
+        assert "result" in await client.answer("begin")
+
+
+async def test_a_request_after_the_end_is_refused(place: Place) -> None:
+    async with raw_client(place) as client:
+        client.request(1, "shutdown")
+        client.request(2, "ullage/status", {})
+        client.request(3, "shutdown")
+        assert "result" in await client.answer(1)
+        await client.until(lambda: {2, 3} <= set(client.answered()))
+        client.request(4, "ullage/status", {})
+        assert (await client.answer(4))["error"]["code"] == -32600
+
+
+async def test_an_answer_of_the_wrong_type_ends_the_wait_for_it(place: Place) -> None:
+    async with raw_client(place) as client:
+        params = types.ShowMessageRequestParams(types.MessageType.Info, "Compact?")
+        client.reply = lambda _: {"result": ["yes"]}
+        asked = asyncio.create_task(client.running.server.window_show_message_request_async(params))
+        await client.until(lambda: "window/showMessageRequest" in str(client.notices))
+        with pytest.raises(JsonRpcException):
+            await asyncio.wait_for(asked, WAIT_S)
+
+
+async def test_a_fault_beside_our_own_edge_is_told_without_its_traceback(place: Place) -> None:
+    async def broken(params: object) -> None:
+        raise ValueError("of a library")
+
+    async with raw_client(place) as client:
+        client.running.server.feature("test/broken")(broken)
+        client.request(1, "test/broken", {})
+        error = (await client.answer(1))["error"]
+    assert error == {"code": -32603, "message": "ValueError: of a library"}

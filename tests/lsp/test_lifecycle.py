@@ -161,6 +161,13 @@ def test_a_message_of_impossible_length_ends_the_server(server: Server, length: 
     assert server.wait(WAIT_S) == 1
 
 
+def test_a_header_without_an_end_ends_the_server(server: Server) -> None:
+    server.send(initialize(os.getpid()))
+    server.is_ready()
+    server.send(b"Content-Type: " + b"x" * 10_000)
+    assert server.wait(WAIT_S) == 1
+
+
 def test_a_message_that_is_none_does_not_stop_the_server(server: Server) -> None:
     server.send(initialize(os.getpid()))
     for body in (

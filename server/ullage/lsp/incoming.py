@@ -35,6 +35,9 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnsweringProtocol(LanguageServerProtocol):
+    _is_ending = False
+    """Whether a shutdown was asked for; a second one beside it is a fault in pygls."""
+
     def structure_message(self, data: Fields) -> Fields:
         """Leave an object as it is: only of a whole message is known what it is."""
         return data
@@ -63,8 +66,6 @@ class AnsweringProtocol(LanguageServerProtocol):
 
     def _take(self, message: Fields, envelope: Envelope) -> None:
         is_request = envelope.id is not UNSET
-        if is_request:
-            self._refuse_untimely(envelope.method)
         fallback = JsonRPCRequestMessage if is_request else JsonRPCNotification
         shape = self.get_message_type(envelope.method) or fallback
         try:
@@ -74,6 +75,9 @@ class AnsweringProtocol(LanguageServerProtocol):
             raise JsonRpcInvalidParams(f"wrong parameters: {problem}") from None
         if is_request and not hasattr(typed, "id"):
             raise JsonRpcInvalidRequest(f"{envelope.method} is a notification: send it without id")
+        if is_request:
+            self._refuse_untimely(envelope.method)
+            self._is_ending = envelope.method == types.SHUTDOWN
         super().handle_message(typed)
 
     def _refuse_untimely(self, method: str) -> None:
@@ -82,7 +86,7 @@ class AnsweringProtocol(LanguageServerProtocol):
         Raises:
             JsonRpcException: in one line.
         """
-        if self._shutdown:
+        if self._is_ending:
             raise JsonRpcInvalidRequest("the server is shut down: send nothing more but exit")
         if (self._workspace is None) != (method == types.INITIALIZE):
             if method == types.INITIALIZE:
@@ -98,6 +102,13 @@ class AnsweringProtocol(LanguageServerProtocol):
         except JsonRpcException as error:
             typed = types.ResponseErrorMessage(id=request_id, error=error.to_response_error())
         super().handle_message(cast(RPCMessage, typed))
+
+    def _send_response(
+        self, msg_id: RequestId, result: object = None, error: types.ResponseError | None = None
+    ) -> None:
+        if error is not None:
+            error.data = None  # a traceback, where pygls has a fault of its own
+        super()._send_response(msg_id, result, error)
 
     def _refuse(self, request_id: RequestId | None, error: JsonRpcException) -> None:
         # Not as lsprotocol has it, which leaves out an id that is null.

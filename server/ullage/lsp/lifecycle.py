@@ -17,6 +17,8 @@ MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 """More is no message but the text of a document that is opened, which is not kept."""
 MAX_STREAM_BYTES = 4 * 1024 * 1024 * 1024
 """More is a broken stream (chosen)."""
+MAX_HEADER_BYTES: Final = 8192
+"""As web servers have it (Apache, `LimitRequestLine`)."""
 LARGE_BYTES = 1024 * 1024
 """Parsing more would hold the loop for longer than 10 ms (measured)."""
 SWITCH_S = 0.001
@@ -46,9 +48,11 @@ class ClientInput:
         self._stream = stream
 
     def readline(self) -> bytes:
-        line = self._stream.readline()
+        line = self._stream.readline(MAX_HEADER_BYTES)
         if not line:
             exit_soon(1)
+        if len(line) == MAX_HEADER_BYTES:
+            _end("a header without an end")
         name, colon, value = line.partition(b":")
         if not colon or name.strip().lower() != b"content-length":
             return line
