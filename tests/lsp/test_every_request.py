@@ -115,7 +115,7 @@ async def test_an_answer_of_the_wrong_type_ends_the_wait_for_it(place: Place) ->
 
 
 async def test_a_fault_beside_our_own_edge_is_told_without_its_traceback(place: Place) -> None:
-    async def broken(params: object) -> None:
+    async def broken(*_: object) -> None:
         raise ValueError("of a library")
 
     async with raw_client(place) as client:
