@@ -1,6 +1,7 @@
 """Small inputs that would take all memory or minutes of any reader that trusts them."""
 
 import json
+import re
 import tracemalloc
 from pathlib import Path
 
@@ -10,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blank_lines import joined
+from claude_files import ClaudeFile, text
 from codex_files import CodexFile
+from gemini_files import GeminiFile
 from pi_files import PiFile
 from running import Place
 from ullage.core.transcript.entries import MemoryLines
@@ -19,6 +22,19 @@ from ullage.store.transcript.packed import PackedLines
 from ullage.store.transcript.reader import BLOCK_BYTES, FileLines
 
 N_BLANK = 50_000_000
+READING = (("context", "status"), ("checkpoint", "write"), ("doctor",), ("context", "inspect"))
+NUMBERS = {
+    "beyond all floats": b"1e999",
+    "a large float": b"1e300",
+    "a float of many digits": b"0." + b"1" * 100_000,
+    "as many digits as Python reads": b"9" * 4000,
+    "more digits": b"9" * 100_000,
+}
+NESTED = {
+    "as deep as can be read": b"[" * 900 + b"]" * 900,
+    "deeper": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+    "without an end": b"[" * 100_000,
+}
 pieces = st.sampled_from([b"\n", b"\n\n", b" ", b"abc", b"x" * 9])
 contents = st.lists(pieces, min_size=1, max_size=12).map(b"".join)
 
@@ -113,3 +129,40 @@ def test_a_packed_file_that_is_cut_off_is_said_to_be_damaged(place: Place, n_los
     done = place.run("context", "status", "--session", path)
     assert (done.returncode, done.stdout) == (3, "")
     assert "not a whole zstd file" in done.stderr
+
+
+def small_sessions(place: Place) -> dict[str, bytes]:
+    """Give a session of each agent that keeps files, with figures of usage."""
+    cwd = str(place.cwd)
+    pi, claude, codex = PiFile(cwd=cwd), ClaudeFile(cwd=cwd), CodexFile(cwd=cwd)
+    gemini = GeminiFile()
+    for session in (pi, claude, codex, gemini):
+        session.user("Rename the cart of the shop, please")
+    pi.assistant("Done.", usage=4242)
+    claude.assistant(text("Done."), usage=4242)
+    codex.assistant("Done.", n_total=4242)
+    gemini.model("Done.")
+    sessions = {"pi": pi, "claude": claude, "codex": codex, "gemini": gemini}
+    return {name: session.data for name, session in sessions.items()}
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("agent", ["pi", "claude", "codex", "gemini"])
+def test_a_number_of_any_size_stops_no_reading(place: Place, agent: str, number: str) -> None:
+    data = small_sessions(place)[agent]
+    for at, match in enumerate(re.finditer(rb'(?<=":)\d+', data)):
+        bad = data[: match.start()] + NUMBERS[number] + data[match.end() :]
+        path = place.write("s.jsonl", bad)
+        done = place.run(*READING[at % len(READING)], "--session", path)
+        assert done.returncode in (0, 3), (match, done.stderr)
+
+
+@pytest.mark.parametrize("nested", NESTED)
+@pytest.mark.parametrize("agent", ["pi", "claude", "codex", "gemini"])
+def test_nesting_of_any_depth_stops_no_reading(place: Place, agent: str, nested: str) -> None:
+    data = small_sessions(place)[agent]
+    for at, match in enumerate(re.finditer(rb'(?<=":)\{', data)):
+        bad = data[: match.end()] + b'"deep":' + NESTED[nested] + b"," + data[match.end() :]
+        path = place.write("s.jsonl", bad)
+        done = place.run(*READING[at % len(READING)], "--session", path)
+        assert done.returncode in (0, 3), (match, done.stderr)

@@ -13,6 +13,8 @@ from ullage.core.transcript.entries import JsonObject, Line, MemoryLines, Proble
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 """Longer lines stay unread: one line must not take the memory of a session (chosen)."""
+MAX_INT = 2**53 - 1
+"""`Number.MAX_SAFE_INTEGER` of JavaScript, in which most agents are written."""
 LAST_SECOND = 100_000_000_000
 """Smaller times are seconds, not milliseconds (docs/design/sessions.md, "Event files")."""
 
@@ -74,10 +76,13 @@ def text_of(value: JsonObject, key: str) -> str | None:
 
 
 def int_of(value: JsonObject, key: str) -> int | None:
+    """Read a whole number; one that JavaScript could not count with is none."""
     number = value.get(key)
     if isinstance(number, float) and number.is_integer():
-        return int(number)
-    return number if isinstance(number, int) and not isinstance(number, bool) else None
+        number = int(number)
+    if not isinstance(number, int) or isinstance(number, bool) or abs(number) > MAX_INT:
+        return None
+    return number
 
 
 def object_of(value: JsonObject, key: str) -> JsonObject | None:
