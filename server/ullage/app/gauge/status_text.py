@@ -135,13 +135,17 @@ class ContextReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def title_text(loaded: Loaded) -> str:
-    """Give the title of a session, without what must not leave it."""
-    return title_of(loaded.session, loaded.known_secrets)
+    """Give the title of a session, without what must not leave it.
+
+    What its messages call so is not looked for: that takes longer than to measure it, and the title
+    is only shown to its user.
+    """
+    return title_of(loaded.session, loaded.secrets.values)
 
 
 def name_text(loaded: Loaded) -> str:
     """Name a session where it stands among others: title, agent, end of its id."""
-    return name_of(loaded.session, loaded.known_secrets)
+    return name_of(loaded.session, loaded.secrets.values)
 
 
 def status_text(loaded: Loaded) -> str:
