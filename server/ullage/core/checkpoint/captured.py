@@ -11,7 +11,7 @@ import msgspec
 
 from ullage.core.facts.thread import GIST_CHARS, LONG_ANSWER_CHARS
 from ullage.core.facts.tool_calls import CallFacts, read_call, write_sorted_json
-from ullage.core.secrets.scan import mask
+from ullage.core.secrets.scan import list_named_secrets, mask
 from ullage.core.text.prose import gist
 from ullage.core.text.quoting import one_line
 from ullage.core.transcript.entries import ToolCall, ToolResult, result_text
@@ -144,10 +144,16 @@ def capture_events(
     for arrived_ms, event in enumerate(events, now_ms):
         at_ms = arrived_ms if event.at_ms is None else event.at_ms
         if isinstance(event, ToolEvent):
-            calls.append(_capture_call(event, at_ms, known_secrets))
+            calls.append(_capture_call(event, at_ms, (*known_secrets, *_list_named(event))))
         elif message := _capture_message(event, at_ms, known_secrets):
             messages.append(message)
     return Captured(calls=tuple(calls), messages=tuple(messages))
+
+
+def _list_named(event: ToolEvent) -> Iterator[str]:
+    """Give what a call names as a secret: its steps and its paths are parted from the names."""
+    for text in (event.arguments, event.error):
+        yield from list_named_secrets(text)
 
 
 def _capture_call(event: ToolEvent, at_ms: int, known_secrets: Sequence[str]) -> CapturedCall:

@@ -77,6 +77,8 @@ SIGNS = tuple(
 )
 """The same for all rules, as exact as they are."""
 _ALL = tuple(range(len(RULES)))
+_FEW_RULES = 2
+"""More of them meet in too many ways: to compile each takes longer than all at once (measured)."""
 _SHORT_CHARS = 20_000
 """Up to this, to look for each sign takes less time than to compile an expression of all rules."""
 
@@ -119,7 +121,8 @@ def _choose_rules(text: str) -> tuple[int, ...]:
     """Choose the rules that a text may have a match of: mostly none, else one or two."""
     if len(text) > _SHORT_CHARS:
         return _ALL
-    return tuple(sorted({at for fixed, at in _FIXED_TEXTS if fixed in text}))
+    places = {at for fixed, at in _FIXED_TEXTS if fixed in text}
+    return _ALL if len(places) > _FEW_RULES else tuple(sorted(places))
 
 
 def _read(match: re.Match[str], places: tuple[int, ...]) -> Found:
@@ -143,21 +146,25 @@ def _gate() -> re.Pattern[str]:
     Most texts have none. An expression passes quickly over characters by which no match can
     begin, so a head's rarest one comes first, and what stands before it is looked back to.
     """
-    by_rarest: dict[str, list[str]] = {}
+    by_rarest: dict[str, dict[str, list[str]]] = {}
     for text, after in dict.fromkeys(part for rule in RULES for part in _list_beginnings(rule)):
         at = min(range(len(text)), key=lambda n: (_FREQUENT.rfind(text[n]), n))
         before = f"(?<={re.escape(text[:at])}.)" if at else ""
-        by_rarest.setdefault(text[at], []).append(before + re.escape(text[at + 1 :]) + after)
-    firsts = (f"{re.escape(rarest)}{_any_of(tails)}" for rarest, tails in by_rarest.items())
+        tails = by_rarest.setdefault(text[at], {}).setdefault(after, [])
+        tails.append(before + re.escape(text[at + 1 :]))
+    firsts = (
+        re.escape(rarest) + _any_of(_any_of(tails) + after for after, tails in parts.items())
+        for rarest, parts in by_rarest.items()
+    )
     return re.compile("|".join(firsts), re.DOTALL)
 
 
 def _list_beginnings(rule: Rule) -> Iterator[tuple[str, str]]:
     """Give fixed texts of which each secret of a rule holds one, with a pattern of what follows."""
     for text in rule.signs or rule.heads:
-        # Most URLs have no password, and what is named like one mostly is no setting.
-        is_frequent = bool(rule.ends) or text == "://"
-        yield text, f"{rule.label or ''}{rule.rest}" if is_frequent else ""
+        # Most URLs have no password.
+        after = rule.rest if text == "://" else f"[{re.escape(rule.ends)}]" if rule.ends else ""
+        yield text, after
 
 
 _FREQUENT = (
