@@ -165,29 +165,33 @@ class Statements(msgspec.Struct):
         has_same_link = bool(
             earlier.values.get("url", frozenset()) & later.values.get("url", frozenset())
         )
-        if earlier.text == later.text or has_same_link or not (other or is_named or is_rules):
+        if earlier.text == later.text or has_same_link:
             return
-        if other and not is_named and self._is_series(later):
+        is_same = bool(other) and self._tell_of_one_thing(earlier, later, other)
+        if not (is_named or is_same or (is_rules and not other)):
             return
         alike = self.whole.compare(n_earlier, n_later)
         certainty: Certainty | None = None
         if is_named and alike > _MIN_ALIKE["corrected"]:
             certainty = "corrected"
-        elif other:
+        elif is_same:
             least = _MIN_ALIKE["value" if other - _LOOSE_KINDS else "loose"]
-            is_same = (
-                earlier.is_users
-                and alike > least
-                and self.around.compare(n_earlier, n_later) > _MIN_ALIKE_AROUND
-                and not count_on(earlier, later)
-                and not tell_of_others(earlier.text, later.text)
-                and name_same_thing(earlier, later, other)
-            )
-            certainty = "other value" if is_same else None
-        elif is_rules and alike > _MIN_ALIKE["rule"]:
+            around = self.around.compare(n_earlier, n_later) if alike > least else 0.0
+            certainty = "other value" if around > _MIN_ALIKE_AROUND else None
+        elif is_rules and not other and alike > _MIN_ALIKE["rule"]:
             certainty = "like rule"
         if certainty is not None:
             self.pairs.append(_Pair(n_earlier, n_later, alike, certainty))
+
+    def _tell_of_one_thing(self, earlier: Statement, later: Statement, kinds: set[str]) -> bool:
+        """Tell by their words whether two statements may give one thing two values."""
+        return (
+            earlier.is_users
+            and not self._is_series(later)
+            and not count_on(earlier, later)
+            and not tell_of_others(earlier.text, later.text)
+            and name_same_thing(earlier, later, kinds)
+        )
 
     def _is_series(self, statement: Statement) -> bool:
         """Tell whether a statement is one of several that are the same but for their values."""
