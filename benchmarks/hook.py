@@ -18,7 +18,7 @@ from pathlib import Path
 from measure import Cost, median
 from sessions import prose
 
-from ullage.core.install.hook_settings import write_hook_command
+from ullage.core.install.hook_settings import write_command
 from ullage.store.files.programs import package_folder
 
 N_ROUNDS = 11
@@ -55,6 +55,7 @@ EVENTS: dict[str, dict[str, object]] = {
     },
     "SessionStart startup, offered": {"hook_event_name": "SessionStart", "source": "startup"},
 }
+LINE = "`statusline`"
 OFFERED = "SessionStart startup, offered"
 """Each time to another session, which the work of the first one is offered to."""
 
@@ -76,19 +77,12 @@ def main() -> None:
                 {},
             ),
         }
-        hook = shlex.split(
-            write_hook_command(
-                sys.executable,
-                package_folder(),
-                "claude-code",
-                is_windows=os.name == "nt",
-                takes_bash=True,
-            )
-        )
+        hook, line = (_installed("hook", "claude-code"), _installed("statusline"))
         for event, fields in EVENTS.items():
             commands[event] = hook, base | fields
         older = [*python, "-m", "ullage", "hook", "claude-code"]
         commands["PostToolUse, as 0.1 installed it"] = older, commands["PostToolUse"][1]
+        commands[LINE] = line, {**base}
         other = folder / "other.jsonl"
         turns = part_session(path)
         other.write_bytes(turns[0])
@@ -113,6 +107,17 @@ def main() -> None:
             f"| {event} | {cost.cpu_s * 1000:.0f} | {least * 1000:.0f}"
             f" | {cost.cpu_s / bare:.1f} | {cost.cpu_s / status:.2f} |"
         )
+
+
+def _installed(*arguments: str) -> list[str]:
+    command = write_command(
+        arguments,
+        sys.executable,
+        package_folder(),
+        is_windows=os.name == "nt",
+        takes_bash=True,
+    )
+    return shlex.split(command)
 
 
 def run(command: list[str], stdin: bytes, env: dict[str, str]) -> Cost:

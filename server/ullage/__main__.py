@@ -21,14 +21,23 @@ def main() -> None:
             from ullage.agent.hook import run_hook
 
             run_hook(arguments)
-        case _:
-            from ullage.cli.main import main as run_command
+        case ["statusline", *arguments] if not {"-h", "--help"} & {*arguments}:
+            from ullage.agent.status_line import print_quickly
 
-            try:
-                run_command()
-            finally:
-                # Python looks through all that is alive twice when it ends.
-                gc.freeze()
+            print_quickly(arguments)
+            _run_command()
+        case _:
+            _run_command()
+
+
+def _run_command() -> None:
+    from ullage.cli.main import main as run_command
+
+    try:
+        run_command()
+    finally:
+        # Python looks through all that is alive twice when it ends.
+        gc.freeze()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from claude_files import SESSION_ID, ClaudeFile, text
 from hook_inputs import claude, copilot, data, tool_call
 from pi_files import Json
 from running import WAIT_S, Place
-from ullage.core.install.hook_settings import write_hook_command
+from ullage.core.install.hook_settings import write_command
 from ullage.store.checkpoint.files import list_ids
 from ullage.store.checkpoint.working_state import read_working_state
 from ullage.store.files.places import session_folder
@@ -249,10 +249,10 @@ def test_a_tool_call_imports_no_format_and_no_command_line(place: Place, path: P
 
 def installed_hook(**folders: str) -> tuple[str, ...]:
     """Give the words of the command that `ullage install` writes, as a shell reads them."""
-    command = write_hook_command(
+    command = write_command(
+        ("hook", "claude-code"),
         sys.executable,
         folders.get("package", package_folder()),
-        "claude-code",
         is_windows=os.name == "nt",
         takes_bash=True,
     )

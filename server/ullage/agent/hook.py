@@ -45,7 +45,7 @@ def run_hook(arguments: "Sequence[str]") -> "NoReturn":
         pass
     except Exception as error:
         _note(error)
-    _end(output)
+    end(output)
 
 
 def _answer_to_input(agent: "HookAgent") -> bytes:
@@ -71,13 +71,7 @@ def _answer_quickly(data: bytes, agent: "HookAgent") -> bytes | None:
 
 
 def _answer_fully(data: bytes, agent: "HookAgent") -> bytes:
-    if sys.flags.no_site:
-        import site
-
-        site.main()
-    # msgspec looks for `typing_extensions` and does without: from Python 3.11 on `typing` has all
-    # that it takes from there. It is 12 ms.
-    sys.modules.setdefault("typing_extensions", None)  # pyright: ignore[reportArgumentType] None is how an import is refused
+    load_packages()
     from ullage.agent.hook_event import CompactionDue, parse_event
 
     event = parse_event(data, agent)
@@ -90,6 +84,17 @@ def _answer_fully(data: bytes, agent: "HookAgent") -> bytes:
     output = answer(event)
     stop_limit()
     return output
+
+
+def load_packages() -> None:
+    """Let the long way find what it imports, where Python was started without."""
+    if sys.flags.no_site:
+        import site
+
+        site.main()
+    # msgspec looks for `typing_extensions` and does without: from Python 3.11 on `typing` has all
+    # that it takes from there. It is 12 ms.
+    sys.modules.setdefault("typing_extensions", None)  # pyright: ignore[reportArgumentType] None is how an import is refused
 
 
 def _read_whole(stream: "BinaryIO") -> bytes:
@@ -139,8 +144,8 @@ def _print_note(text: str) -> None:
     _write(sys.stderr, line.encode("utf-8", "replace"))
 
 
-def _end(output: bytes) -> "NoReturn":
-    """Print and leave at once: taking the interpreter down would cost more than the hook."""
+def end(output: bytes) -> "NoReturn":
+    """Print and leave at once: taking the interpreter down would cost more than all before."""
     _write(sys.stdout, output)
     os._exit(0)
 

@@ -48,8 +48,8 @@ def _capture(fields: dict[str, object], agent: "HookAgent") -> bytes | None:
     if fields.get("agent_id"):
         # A subagent's, which is no event of the session.
         return b""
-    call, folder = _read_call(fields), _find_folder(fields)
-    snapshot = _read_snapshot(fields, agent, quick_state.TOOL_EVENT, folder)
+    call, folder = _read_call(fields), find_folder(fields)
+    snapshot = read_snapshot(fields, agent.name, quick_state.TOOL_EVENT)
     if call is None or snapshot is None:
         return None
     env_texts = quick_state.read_env_texts(folder)
@@ -69,7 +69,7 @@ def _tell_gauge(fields: dict[str, object], agent: "HookAgent") -> bytes | None:
     if not isinstance(path, str) or not os.path.lexists(path):
         # A session begins before its transcript does.
         return b"" if isinstance(path, str) else None
-    snapshot = _read_snapshot(fields, agent, quick_state.PROMPT_EVENT, _find_folder(fields))
+    snapshot = read_snapshot(fields, agent.name, quick_state.PROMPT_EVENT)
     if (
         snapshot is None
         or agent.import_tail is None
@@ -133,15 +133,13 @@ def _read_call(fields: dict[str, object]) -> dict[str, object] | None:
     return {"call_id": call_id, "name": name, "arguments": kept}
 
 
-def _read_snapshot(
-    fields: dict[str, object], agent: "HookAgent", event: str, folder: str
-) -> dict[str, object] | None:
-    session_id = fields.get("session_id")
-    name = quick_state.session_name(agent.name, session_id) if isinstance(session_id, str) else None
-    return None if name is None else quick_state.read_snapshot(name, event, folder)
+def read_snapshot(fields: dict[str, object], agent: str, event: str) -> dict[str, object] | None:
+    """Read the snapshot of the session that an agent names, for an event of it."""
+    name = quick_state.session_name(agent, str(fields.get("session_id")))
+    return None if name is None else quick_state.read_snapshot(name, event, find_folder(fields))
 
 
-def _find_folder(fields: dict[str, object]) -> str:
+def find_folder(fields: dict[str, object]) -> str:
     """Give the project's folder, as `hook_answer.py` does where the event names one."""
     return os.environ.get("CLAUDE_PROJECT_DIR") or str(fields.get("cwd") or "")
 

@@ -29,6 +29,7 @@ MODULES = {
     "pin": "pin",
     "prune": "prune",
     "sessions": "sessions",
+    "statusline": "servers",
     "undo": "undo",
     "uninstall": "install",
 }

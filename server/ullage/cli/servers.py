@@ -1,4 +1,4 @@
-"""What other programs start over standard input and output: the servers, and hooks."""
+"""What other programs start over standard input and output: servers, hooks, the status line."""
 
 import sys
 
@@ -47,3 +47,25 @@ def mcp() -> None:
             f"MCP is an optional part: `{sys.executable} -m pip install 'mcp>=2.3,<3'` adds it"
         ) from None
     mcp_server(current_places()).run("stdio")
+
+
+@click.command()
+@click.option(
+    "--format",
+    "template",
+    metavar="TEXT",
+    help="What the line says: fields in braces, parts between ` | `.",
+)
+def statusline(template: str | None) -> None:
+    """Print one line for Claude Code's status line, tmux or a prompt.
+
+    JSON of Claude Code on standard input names the session; without it, the newest of this folder.
+    A part of the line whose fields are all empty is left out, and the last ones where the terminal
+    is narrow. docs/statusline.md lists the fields.
+    """
+    from ullage.agent.status_line import encode_line, find_line
+    from ullage.core.gauge.status_line import DEFAULT_FORMAT, FIELDS, find_unknown
+
+    if template is not None and (unknown := find_unknown(template)) is not None:
+        raise click.UsageError(f"--format has no field {unknown}: {', '.join(FIELDS)}")
+    click.echo(encode_line(find_line(template or DEFAULT_FORMAT)), nl=False)

@@ -32,12 +32,13 @@ SETTINGS: dict[str, bytes | None] = {
     "tabs": json.dumps(DOCUMENT, indent="\t").encode(),
     "one line": json.dumps(DOCUMENT, separators=(",", ":")).encode(),
     "a byte order mark": b"\xef\xbb\xbf" + TEXT.encode(),
+    "a status line of its user": b'{"statusLine": {"type": "command", "command": "~/line.sh"}}',
     "a key that stands twice": b'{"hooks": {"Stop": []}, "a": 1, "hooks": {}}',
     "empty lists of our events": b'{"hooks": {"PreCompact": [ ], "SessionStart": [\n\n]}}',
     "many permissions": json.dumps({"allow": [f"Bash(run{n}:*)" for n in range(1_500)]}).encode(),
 }
 NAMES: dict[str, str] = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json"}
-CODEX_REFUSES = (b"\xef\xbb\xbf", b'"model"', b'"a"', b'"allow"')
+CODEX_REFUSES = (b"\xef\xbb\xbf", b'"model"', b'"a"', b'"allow"', b'"statusLine"')
 """What Codex does not read in its own file."""
 
 
@@ -140,6 +141,29 @@ def test_a_second_installation_by_another_interpreter_leaves_no_trace_of_the_fir
     assert path.read_bytes() == ours
     make(plan_uninstall("claude-code", places))
     assert path.read_bytes() == SETTINGS["empty lists of our events"]
+
+
+def test_the_status_line_is_ours_where_its_user_has_none(places: Places) -> None:
+    path = put(places, "claude-code", b'{"model": "opus"}')
+    make(plan_install("claude-code", places))
+    setting = json.loads(path.read_bytes())["statusLine"]
+    assert (setting["type"], setting["command"].split()[-1]) == ("command", "statusline")
+    # What its user adds to it stays when the rest is renewed, and goes with it.
+    with_format = path.read_bytes().replace(b'statusline"', b"statusline --format '{percent}'\"")
+    path.write_bytes(with_format)
+    assert not plan_install("claude-code", places).is_needed
+    make(plan_uninstall("claude-code", places))
+    assert path.read_bytes() == b'{"model": "opus"}'
+
+
+def test_a_status_line_of_its_user_stays_and_that_is_said(places: Places) -> None:
+    own = b'{"statusLine": {"type": "command", "command": "~/line.sh"}, "model": "opus"}'
+    path = put(places, "claude-code", own)
+    plan = plan_install("claude-code", places)
+    assert "Note: your own status line stays." in "\n".join(plan_lines(plan, places))
+    make(plan)
+    assert json.loads(path.read_bytes())["statusLine"]["command"] == "~/line.sh"
+    assert find_install_state("claude-code", places).state == "installed"
 
 
 def test_a_number_of_any_length_is_no_fault(places: Places) -> None:

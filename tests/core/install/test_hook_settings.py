@@ -15,7 +15,7 @@ from ullage.core.install.hook_settings import (
     is_ours,
     note_before_hooks,
     remove_hooks,
-    write_hook_command,
+    write_command,
 )
 
 AGENT = "claude-code"
@@ -113,8 +113,12 @@ def test_the_hooks_of_one_agent_are_not_those_of_another() -> None:
     [
         COMMAND,
         OLDER,
-        write_hook_command(
-            "/a b/it's/python", '/"b" \\é/it\'s', AGENT, is_windows=False, takes_bash=True
+        write_command(
+            ("hook", AGENT),
+            "/a b/it's/python",
+            '/"b" \\é/it\'s',
+            is_windows=False,
+            takes_bash=True,
         ),
         f"C:/v/python.exe -E -P -S -c {CODE} hook claude-code",
         "C:/v/python.exe -E -P -m ullage hook claude-code",
@@ -184,8 +188,12 @@ def test_a_command_that_a_user_made_of_ours_is_the_users(command: str) -> None:
 def test_a_command_is_quoted_for_the_shell_of_its_agent(
     python: str, agent: str, is_windows: bool, expected: str
 ) -> None:
-    command = write_hook_command(
-        python, FOLDER, agent, is_windows=is_windows, takes_bash=agent == "claude-code"
+    command = write_command(
+        ("hook", agent),
+        python,
+        FOLDER,
+        is_windows=is_windows,
+        takes_bash=agent == "claude-code",
     )
     assert command == expected
     assert is_ours(command, agent)

@@ -17,8 +17,10 @@ from ullage.core.gauge.loss import Loss, measured_text
 from ullage.core.gauge.status import HIGH_COMPACTIONS, Risk, Status, last_compaction_ms, rfc3339
 from ullage.core.gauge.window import Window, WindowSource
 from ullage.core.text.prose import write_age
+from ullage.core.transcript.agent_lines import cost_text, limit_text
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Agent, JsonObject
+from ullage.core.transcript.limits import Limit, list_current
 
 RULE = "━" * 50
 """The line below a heading."""
@@ -57,6 +59,15 @@ class CompactionPointReport(msgspec.Struct, frozen=True, kw_only=True):
     source: PointSource
     detail: str
     """The rule, the setting or the variable that says so."""
+
+
+class LimitReport(msgspec.Struct, frozen=True, kw_only=True):
+    """How much of what the user's plan allows is used."""
+
+    minutes: int
+    """How long it is for: 300, 10,080."""
+    used_percent: int
+    resets_at: str | None
 
 
 class MeasuredReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,6 +120,12 @@ class StatusReport(msgspec.Struct, frozen=True, kw_only=True):
     """Null where the agent never does, or is not known to."""
     due: DueReport
     next_trigger: TriggerReport | None
+    limits: tuple[LimitReport, ...]
+    """Of the user's plan, those that hold still; empty where the agent tells none."""
+    cost_usd: float | None
+    """Of the session, as its agent told it; null where it did not."""
+    cache_percent: int | None
+    """Of what the session sent, as its agent told it."""
     compaction_count: int
     last_compaction_at: str | None
     unread_startup_files: tuple[str, ...] | None
@@ -152,7 +169,7 @@ def status_text(loaded: Loaded) -> str:
     """Write the status, with the source of every figure."""
     context, status = loaded.context, loaded.status
     gauge = status.gauge
-    due = due_text(find_due(loaded))
+    due, limits, figures = due_text(find_due(loaded)), limits_text(loaded), figures_text(loaded)
     lines = [
         "Context Status",
         RULE,
@@ -168,6 +185,8 @@ def status_text(loaded: Loaded) -> str:
         *([] if gauge.agent_compacts_at is None else [row("Agent Compacts", own_text(gauge))]),
         *([row("Due Now", due)] if due else []),
         row("Next Trigger", trigger_text(status)),
+        *([row("Limits", limits)] if limits else []),
+        *([row("Cost", figures)] if figures else []),
         row("Compaction Count", str(status.degradation.n_compactions)),
     ]
     if context.compactions:
@@ -226,6 +245,32 @@ def own_text(gauge: Gauge) -> str:
         return "never by itself, as far as is known"
     distance = "" if gauge.used_tokens is None else _distance(point.at_tokens - gauge.used_tokens)
     return f"by itself at {point.at_tokens:,}{distance} ({point.detail})"
+
+
+def limits_of(loaded: Loaded) -> tuple[Limit, ...]:
+    """List the limits that hold still: as the transcript has them, else as the agent told them."""
+    limits = loaded.context.limits or loaded.figures.limits
+    return list_current(limits, datetime.now(UTC).timestamp())
+
+
+def limits_text(loaded: Loaded) -> str:
+    """Say how much of the user's plan is used and until when; empty where that is not known."""
+    return "; ".join(
+        limit_text(limit.n_minutes, limit.used_percent)
+        + (f" until {local_time(limit.resets_at_s * 1000)}" if limit.resets_at_s else "")
+        for limit in limits_of(loaded)
+    )
+
+
+def figures_text(loaded: Loaded) -> str:
+    """Say what the session cost, as its agent told it; empty where it did not."""
+    figures = loaded.figures
+    told: list[str] = []
+    if figures.micro_usd is not None:
+        told.append(cost_text(figures.micro_usd))
+    if figures.cache_percent is not None:
+        told.append(f"{figures.cache_percent}% of what was sent from the cache")
+    return ", ".join(told) + " by the agent" if told else ""
 
 
 def _distance(n_tokens: int) -> str:
@@ -306,7 +351,7 @@ def ago(at_ms: int | None) -> str:
 
 def report_status(loaded: Loaded) -> StatusReport:
     context, status = loaded.context, loaded.status
-    gauge, trigger = status.gauge, status.next_trigger
+    gauge, trigger, figures = status.gauge, status.next_trigger, loaded.figures
     used, point = gauge.used_tokens, gauge.agent_compacts_at
     return StatusReport(
         agent=context.header.known_agent,
@@ -338,6 +383,16 @@ def report_status(loaded: Loaded) -> StatusReport:
         else TriggerReport(
             name=trigger.name, at_tokens=trigger.at_tokens, in_tokens=trigger.at_tokens - used
         ),
+        limits=tuple(
+            LimitReport(
+                minutes=limit.n_minutes,
+                used_percent=limit.used_percent,
+                resets_at=rfc3339(limit.resets_at_s * 1000 or None),
+            )
+            for limit in limits_of(loaded)
+        ),
+        cost_usd=None if figures.micro_usd is None else figures.micro_usd / 1_000_000,
+        cache_percent=figures.cache_percent,
         compaction_count=status.degradation.n_compactions,
         last_compaction_at=rfc3339(last_compaction_ms(context)),
         unread_startup_files=find_unread_startup_files(context),

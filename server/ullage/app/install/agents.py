@@ -42,6 +42,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     """The only keys that its settings may have, without a byte order mark; empty for any."""
     hooks: tuple[Hook, ...] = ()
     """What its settings are to run; empty where our program is what it loads."""
+    has_status_line: bool = False
+    """Whether its settings name the command of its status line."""
     takes_bash: bool = False
     """Whether it runs hooks by Git Bash on Windows."""
     program: str | None = None
@@ -103,14 +105,21 @@ def service_command() -> tuple[str, ...]:
 
 def _claude_code_notes(folder: Path, settings: str) -> tuple[str, ...]:
     from ullage.core.install.json_edit import find_child, is_blank
+    from ullage.core.install.status_line_setting import has_other_status_line
     from ullage.core.text.json5 import parse_json5
     from ullage.core.text.tree import ScalarNode
 
     del folder
+    notes: list[str] = []
     switch = None if is_blank(settings) else find_child(parse_json5(settings), "disableAllHooks")
     if isinstance(switch, ScalarNode) and switch.value is True:
-        return ("`disableAllHooks` is on: Claude Code runs no hook until you remove it.",)
-    return ()
+        notes.append("`disableAllHooks` is on: Claude Code runs no hook until you remove it.")
+    if has_other_status_line(settings):
+        notes.append(
+            "your own status line stays. To have the gauge in it, let its command give its input to"
+            " `ullage statusline` too; without `statusLine`, `ullage install` sets ours."
+        )
+    return tuple(notes)
 
 
 def _codex_notes(folder: Path, settings: str) -> tuple[str, ...]:
@@ -159,6 +168,7 @@ TARGETS = (
         home=CLAUDE_CODE.homes[0],
         settings="settings.json",
         hooks=(*HOOKS, Hook(event="PostToolUseFailure", timeout_s=10)),
+        has_status_line=True,
         takes_bash=True,
         next_step="Sessions that you start from now on use it.",
         find_notes=_claude_code_notes,

@@ -15,8 +15,8 @@ from typing import Literal, TypeAlias, cast
 import msgspec
 
 from ullage.app.install import agents
-from ullage.core.install import hook_settings, openclaw_settings
-from ullage.core.install.hook_settings import write_hook_command
+from ullage.core.install import hook_settings, openclaw_settings, status_line_setting
+from ullage.core.install.hook_settings import write_command
 from ullage.core.install.json_edit import Before, NotEditable, is_blank
 from ullage.core.text.json5 import parse_json5
 from ullage.core.text.positions import Positions
@@ -257,17 +257,13 @@ def install(agent: agents.LocalTarget, file: AgentFile, before: Before | None) -
                 before=openclaw_settings.note_before_plugin(text, folder, before),
             )
         name, hooks = agent.name, agent.target.hooks
-        command = write_hook_command(
-            interpreter(),
-            package_folder(),
-            name,
-            is_windows=sys.platform == "win32",
-            takes_bash=agent.target.takes_bash,
-        )
-        return EditedSettings(
-            text=hook_settings.add_hooks(text, name, hooks, command, before),
-            before=hook_settings.note_before_hooks(text, name, hooks, before),
-        )
+        new = hook_settings.add_hooks(text, name, hooks, _command(agent, "hook", name), before)
+        if agent.target.has_status_line:
+            command = _command(agent, *status_line_setting.ARGUMENTS)
+            new = status_line_setting.add_status_line(new, command)
+        bare = status_line_setting.remove_status_line(text, before)
+        noted = hook_settings.note_before_hooks(bare, name, hooks, before)
+        return EditedSettings(text=new, before=noted)
     except NotEditable as error:
         raise Unreadable(
             f"{file.path}: {error}: {agent.label} cannot use it either. Correct it; nothing was"
@@ -284,7 +280,19 @@ def take_back(agent: agents.LocalTarget, file: AgentFile, before: Before | None)
     text = text_of(agent, file)
     if agent.program is not None:
         return openclaw_settings.remove_plugin(text, str(agent.program), before)
+    if agent.target.has_status_line:
+        text = status_line_setting.remove_status_line(text, before)
     return hook_settings.remove_hooks(text, agent.name, before)
+
+
+def _command(agent: agents.LocalTarget, *arguments: str) -> str:
+    return write_command(
+        arguments,
+        interpreter(),
+        package_folder(),
+        is_windows=sys.platform == "win32",
+        takes_bash=agent.target.takes_bash,
+    )
 
 
 def is_installed(agent: agents.LocalTarget, file: AgentFile) -> bool:

@@ -11,6 +11,7 @@ from ullage.app.sessions.session import Session
 from ullage.core.config.agent_settings import AgentSettings
 from ullage.core.config.settings import Config, Policy
 from ullage.core.facts.pins import mark_pinned
+from ullage.core.gauge.agent_figures import NO_FIGURES, AgentFigures
 from ullage.core.gauge.gauge import Gauge, measure, tells_usage
 from ullage.core.gauge.status import Status, assess
 from ullage.core.gauge.window import resolve_window
@@ -25,6 +26,7 @@ from ullage.store.files.places import Places
 from ullage.store.gauge.models import find_model
 from ullage.store.gauge.token_counts import CountText, TokenCounts
 from ullage.store.gauge.tokenizer import count_tokens, encoding_of
+from ullage.store.state.agent_figures import read_figures
 from ullage.store.transcript.index import read_index, write_index
 from ullage.store.transcript.reader import FileLines
 
@@ -47,6 +49,8 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     """Counts with the encoding of the session's model; to be saved after use."""
 
     secrets: SessionSecrets
+    figures: AgentFigures = NO_FIGURES
+    """What its agent told of it while it ran, and nobody wrote into the transcript."""
     pins: tuple[str, ...] = ()
     """Texts of the configuration that every summary and checkpoint holds."""
 
@@ -103,7 +107,9 @@ def measure_reading(
 ) -> Loaded:
     """Measure a context that was read; `sent` is what goes to the model of it, if not all."""
     context = mark_pins(reading.context, session, secrets)
-    gauge = gauge_of(session, context if sent is None else sent, config, count, secrets.places)
+    figures = figures_of(session, secrets.places)
+    measured = context if sent is None else sent
+    gauge = gauge_of(session, measured, config, count, secrets.places, figures)
     count.save()
     policy = config.policy_for(context.model, gauge.window.n_tokens, gauge.own_point_tokens)
     return Loaded(
@@ -113,6 +119,7 @@ def measure_reading(
         reading=reading,
         count=count,
         secrets=secrets,
+        figures=figures,
         pins=config.pins,
     )
 
@@ -136,8 +143,18 @@ def replace_items(loaded: Loaded, items: tuple[ContextItem, ...]) -> Loaded:
     return msgspec.structs.replace(loaded, status=status)
 
 
+def figures_of(session: Session, places: Places) -> AgentFigures:
+    """Give what a session's agent told of it while it ran."""
+    return read_figures(session.header.agent, session.header.session_id, places)
+
+
 def gauge_of(
-    session: Session, context: Context, config: Config, count: TokenCounts, places: Places
+    session: Session,
+    context: Context,
+    config: Config,
+    count: TokenCounts,
+    places: Places,
+    figures: AgentFigures,
 ) -> Gauge:
     """Measure how full the window is that the model of a context has.
 
@@ -151,7 +168,7 @@ def gauge_of(
     paths = agent.setting_files(session.path, cwd, places.env, places.home)
     settings = AgentSettings(sources=read_settings_files(paths), env=places.env)
     configured = agent.find_window(settings, context.provider or "", model or "")
-    window = resolve_window(context, config, configured, row)
+    window = resolve_window(context, config, configured, row, figures.told_window)
     point = agent.find_compaction_point(
         RunningSession(
             header=header, path=session.path, model=model, window=window, settings=settings

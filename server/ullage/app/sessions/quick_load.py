@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.sessions.load import Loaded, gauge_of, measure_reading, read
+from ullage.app.sessions.load import Loaded, figures_of, gauge_of, measure_reading, read
 from ullage.app.sessions.secrets import SessionSecrets
 from ullage.app.sessions.session import Session
 from ullage.core.config.settings import CheckpointSettings, Config
@@ -52,7 +52,8 @@ def read_live_session(
         raise NotATranscript(f"{path.name} is of another session than {agent.name} says")
     reading = read(session, places.for_reading(is_read_only=config.policy.is_read_only))
     count = _estimates(places)
-    gauge = gauge_of(session, reading.context, config, count, places)
+    figures = figures_of(session, places)
+    gauge = gauge_of(session, reading.context, config, count, places, figures)
     count.save()
     return LiveSession(session=session, reading=reading, gauge=gauge, count=count)
 

@@ -8,6 +8,7 @@ import msgspec
 
 from ullage.core.config.agent_settings import NumberSetting
 from ullage.core.config.settings import DEFAULT_WINDOW_TOKENS, Config
+from ullage.core.gauge.agent_figures import ToldWindow
 from ullage.core.transcript.context import Context
 
 WindowSource: TypeAlias = Literal[
@@ -74,19 +75,24 @@ DEFAULT_WINDOW = Window(
 
 
 def resolve_window(
-    context: Context, config: Config, configured: NumberSetting | None, row: ModelRow | None
+    context: Context,
+    config: Config,
+    configured: NumberSetting | None,
+    row: ModelRow | None,
+    told: ToldWindow | None = None,
 ) -> Window:
     """Tell the window of a context's model, and who says so (docs/design/gauge.md, "Window").
 
-    The user's setting; what the session records; what the agent's own configuration says
-    (`configured`); the model table (`row`); the default. One that a request did not fit in is
-    replaced, but for the user's own: that may be meant to be smaller than the model's.
+    The user's setting; what the session records; what the agent told while it ran (`told`); what
+    its own configuration says (`configured`); the model table (`row`); the default. One that a
+    request did not fit in is replaced, but for the user's own: that may be meant to be smaller than
+    the model's.
     """
     n_tokens = config.window_for(context.model)
     if n_tokens is not None:
         detail = f"your setting {config.window_name(context.model)}".rstrip()
         return Window(n_tokens=n_tokens, source="setting", detail=detail)
-    window = _recorded_window(context)
+    window = _recorded_window(context, told)
     if window is None and configured is not None and configured.value >= 1:
         n_tokens, detail = int(configured.value), configured.origin
         window = Window(n_tokens=n_tokens, source="configuration", detail=detail)
@@ -96,10 +102,13 @@ def resolve_window(
     return check_window(window or DEFAULT_WINDOW, largest_request(context), larger)
 
 
-def _recorded_window(context: Context) -> Window | None:
+def _recorded_window(context: Context, told: ToldWindow | None) -> Window | None:
     if context.window_tokens is not None:
         detail = "the agent's own record"
         return Window(n_tokens=context.window_tokens, source="agent", detail=detail)
+    if told is not None and context.model is not None and is_same_model(told.model, context.model):
+        detail = "what the agent told its status line"
+        return Window(n_tokens=told.n_tokens, source="agent", detail=detail)
     if context.model is not None and has_large_window(context.model):
         detail = f"the agent's own record of {context.model}"
         return Window(n_tokens=LARGE_TOKENS, source="agent", detail=detail)

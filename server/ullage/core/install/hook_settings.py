@@ -185,19 +185,19 @@ def _items(node: Node | None) -> tuple[Node, ...]:
     return node.items if isinstance(node, ListNode) else ()
 
 
-def write_hook_command(
-    python: str, folder: str, agent: str, *, is_windows: bool, takes_bash: bool
+def write_command(
+    arguments: Sequence[str], python: str, folder: str, *, is_windows: bool, takes_bash: bool
 ) -> str:
-    """Write the command of a hook for the shell that an agent runs it with.
+    """Write a command of ours that has a short way, for the shell that an agent runs it with.
 
     On Windows no code can be quoted for all of its shells: there Python finds our package itself,
     which is not in `folder` alone.
     """
     if not is_windows:
         start = _START.format(folder=json.dumps(folder, ensure_ascii=False))
-        return shlex.join((python, *HOOK_OPTIONS, start, "hook", agent))
+        return shlex.join((python, *HOOK_OPTIONS, start, *arguments))
     program = _write_path(python, takes_bash=takes_bash)
-    return " ".join((program, *_WINDOWS_OPTIONS, "hook", agent))
+    return " ".join((program, *_WINDOWS_OPTIONS, *arguments))
 
 
 def write_program(python: str, *, is_windows: bool, takes_bash: bool) -> str:
@@ -218,19 +218,26 @@ def _write_path(path: str, *, takes_bash: bool) -> str:
 
 
 def is_ours(command: str, agent: str) -> bool:
-    """Whether a command is ours and nothing beside it: `ullage`, or a Python that runs it."""
-    return any(_runs_hook(words, agent) for words in _split_words(command))
+    """Whether a command is our hook and nothing beside it."""
+    return ["hook", agent] in find_arguments(command)
 
 
-def _runs_hook(words: Sequence[str], agent: str) -> bool:
-    match words:
-        case [program, "hook", named]:
-            is_known = _base_name(program) in _PROGRAMS
-        case [program, *options, "hook", named] if _runs_ullage(tuple(options)):
-            is_known = _PYTHON.fullmatch(_base_name(program)) is not None
-        case _:
-            return False
-    return is_known and named == agent
+def find_arguments(command: str) -> list[list[str]]:
+    """Find what `ullage` is given by a command that runs it, or a Python that does.
+
+    There are as many ways to read it as there are shells; none for another program.
+    """
+    return [found for words in _split_words(command) if (found := _list_arguments(words))]
+
+
+def _list_arguments(words: Sequence[str]) -> list[str]:
+    if words and _base_name(words[0]) in _PROGRAMS:
+        return list(words[1:])
+    if not words or _PYTHON.fullmatch(_base_name(words[0])) is None:
+        return []
+    ends = range(2, len(words))
+    end = next((at for at in ends if _runs_ullage(tuple(words[1:at]))), len(words))
+    return list(words[end:])
 
 
 def _runs_ullage(options: tuple[str, ...]) -> bool:

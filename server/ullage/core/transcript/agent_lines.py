@@ -6,6 +6,8 @@ Light: the hook of a prompt tells it too.
 IMAGE_TOKENS = 1200
 """What an image costs, whatever its size (pi 0.87.1: 4,800 characters by four)."""
 ADVICE_OPENING = "[Context advice] "
+MAX_PERCENT = 10_000
+"""Of a limit; no program means more (chosen)."""
 _ADVICE = (
     "The context is {percent} full{limit}. Bring the step at hand to an end, and say plainly what"
     " is decided and what is open. Old output of tools may be replaced by placeholders now, and old"
@@ -54,3 +56,15 @@ def most_tokens(line: bytes) -> int:
 def is_as_full(n_old: int, n_new: int, minimum_change_percent: float) -> bool:
     """Whether a context has changed by less than a share of the tokens that it had."""
     return abs(n_new - n_old) * 100 < minimum_change_percent * max(1, n_old)
+
+
+def limit_text(n_minutes: int, used_percent: int) -> str:
+    """Write how much of a limit is used: `5h 24%`, `week 41%`."""
+    n_hours = round(n_minutes / 60)
+    period = f"{n_hours}h" if n_hours % 24 else f"{n_hours // 24}d"
+    return f"{'week' if period == '7d' else period} {used_percent}%"
+
+
+def cost_text(micro_usd: int) -> str:
+    """Write a sum of money, given in millionths of a dollar."""
+    return f"${micro_usd / 1_000_000:,.2f}" if micro_usd >= 5_000 else "<$0.01"

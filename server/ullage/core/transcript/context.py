@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.core.transcript import entries
+from ullage.core.transcript.limits import Limit
 from ullage.core.transcript.lineage import CompactionRef
 
 Category: TypeAlias = Literal[
@@ -125,6 +126,8 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     """What the last request before the boundary held, of the same model; 0 for unknown."""
     pruned: PruneRecord | None = None
     """The last prune on disk since the boundary; a usage from before it says nothing."""
+    limits: tuple[Limit, ...] = ()
+    """How much of the user's plan is used, where the agent records it."""
 
 
 def list_cuts(items: Sequence[ContextItem]) -> tuple[int, ...]:

@@ -17,7 +17,9 @@ SPOOL_VERSION = 2
 """Of the files of `spool.py`; 1 had no tool calls as their hooks lay them down."""
 FOLDER = "hooks"
 """Below `context` in the state folder."""
-TOOL_EVENT, PROMPT_EVENT = "tool", "prompt"
+FIGURES_FOLDER = "figures"
+"""There too: a file for each session whose agent told something."""
+TOOL_EVENT, PROMPT_EVENT, STATUS_EVENT = "tool", "prompt", "status"
 MAX_WAITING = 64
 """Events of hooks that wait to be taken into the state. The one that makes them so many goes the
 long way, which takes them in: a few milliseconds (chosen)."""
@@ -34,6 +36,7 @@ _MAX_ID_CHARS = 64
 _PASSING = (
     *("_", "PWD", "OLDPWD", "SHLVL", "CLAUDE_ENV_FILE", "CLAUDE_PID"),
     *("CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN"),
+    *("COLUMNS", "LINES"),
 )
 """Variables that differ between events or processes of a session, and decide nothing (Claude Code
 2.1, seen)."""
@@ -56,7 +59,7 @@ def read_snapshot(name: str, event: str, folder: str) -> dict[str, object] | Non
     Args:
         folder: the project that the agent works in.
     """
-    root = _state_folder()
+    root = state_folder()
     if root is None or not os.path.isabs(folder):
         return None
     path = os.path.join(root, "context", FOLDER, f"{name}.{event}.json")
@@ -180,8 +183,33 @@ def lay_down(folder: str, call: dict[str, object]) -> bool:
     waiting = [name for name in os.listdir(folder) if name.startswith("waiting-")]
     if len(waiting) + 1 >= MAX_WAITING:
         return False
-    name = f"waiting-{time_ns():x}_{os.getpid()}.json"
-    path, temporary = os.path.join(folder, name), os.path.join(folder, f".{name}.tmp")
+    _write_whole(os.path.join(folder, f"waiting-{time_ns():x}_{os.getpid()}.json"), data)
+    return True
+
+
+def figures_path(root: str, name: str) -> str:
+    """Give the file of what an agent told of a session, in a state folder."""
+    return os.path.join(root, "context", FIGURES_FOLDER, f"{name}.json")
+
+
+def keep_figures(root: str, name: str, figures: dict[str, object]) -> None:
+    """Keep what an agent told of a session, in place of what it told before.
+
+    Raises:
+        OSError: the state folder does not take it.
+    """
+    path, data = figures_path(root, name), write_json(figures)
+    try:
+        if read_beginning(path, _MAX_SNAPSHOT_BYTES) == data:
+            return
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    _write_whole(path, data.encode("utf-8"))
+
+
+def _write_whole(path: str, data: bytes) -> None:
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     fd = os.open(temporary, flags, 0o600)
     try:
@@ -191,11 +219,10 @@ def lay_down(folder: str, call: dict[str, object]) -> bool:
         os.fsync(fd)
     finally:
         os.close(fd)
-    os.rename(temporary, path)
-    return True
+    os.replace(temporary, path)
 
 
-def _state_folder() -> str | None:
+def state_folder() -> str | None:
     """Give the state folder; a wrong guess finds no snapshot there."""
     chosen = os.environ.get("ULLAGE_STATE_DIR")
     if chosen:

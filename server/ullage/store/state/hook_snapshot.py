@@ -13,8 +13,8 @@ from ullage.store.config.files import list_config_files
 from ullage.store.files.atomic import remove_quietly, replace_file
 from ullage.store.files.places import Places
 
-MAX_SNAPSHOTS = 200
-"""Two for a session; a session that goes on leaves another one (chosen)."""
+MAX_FILES = 300
+"""Three snapshots for a session; one that goes on leaves others (chosen)."""
 
 
 def write_snapshot(
@@ -38,11 +38,12 @@ def write_snapshot(
         "files": [quick_state.stamp_of(str(path)) for path in paths],
     }
     replace_file(folder / f"{name}.{event}.json", msgspec.json.encode(snapshot | dict(told)))
-    _remove_oldest(folder)
+    remove_oldest(folder)
 
 
-def _remove_oldest(folder: Path) -> None:
+def remove_oldest(folder: Path) -> None:
+    """Keep the newest files of a folder that gets some for each session."""
     with suppress(OSError), os.scandir(folder) as entries:
         by_age = sorted(entries, key=lambda entry: entry.stat().st_mtime, reverse=True)
-        for entry in by_age[MAX_SNAPSHOTS:]:
+        for entry in by_age[MAX_FILES:]:
             remove_quietly(Path(entry.path))

@@ -68,6 +68,7 @@ def _read_context(lines: Lines, header: Header, previous: Index) -> Reading:
         size_bytes=lines.size_bytes,
         problems=history.problems,
         window_tokens=assembly.window_tokens,
+        limits=assembly.limits,
         pruned=assembly.pruned,
     )
     index = index_of(lines, history.n_entries, refs.values(), records.read_stub)
@@ -123,6 +124,7 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
         leaf_id=leaf_id,
         model=assembly.model,
         window_tokens=assembly.window_tokens,
+        limits=assembly.limits,
     )
     return extend_reading(reading, context, walk, lines, size_bytes)
 

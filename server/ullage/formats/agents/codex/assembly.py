@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from ullage.core.transcript.agent_lines import MAX_PERCENT
 from ullage.core.transcript.context import PREFACE, Compaction, Context, ContextItem, PruneRecord
 from ullage.core.transcript.entries import Entry, JsonObject, Usage, plain_text
+from ullage.core.transcript.limits import Limit
 from ullage.formats.agents.codex.messages import (
     is_sent,
     list_block_categories,
@@ -88,6 +90,7 @@ class Assembly:
         self.items = list(items)
         self.model: str | None = None
         self.window_tokens: int | None = None
+        self.limits: tuple[Limit, ...] = ()
         self.n_tokens_after: int | None = None
         """Codex's estimate of the context right after the boundary."""
         self.pruned: PruneRecord | None = None
@@ -111,6 +114,7 @@ class Assembly:
         assembly.pruned = context.pruned
         assembly.model = context.model
         assembly.window_tokens = context.window_tokens
+        assembly.limits = context.limits
         assembly._last_usage = last_usage(context)
         return assembly
 
@@ -139,6 +143,7 @@ class Assembly:
         n_tokens = int_of(info, "model_context_window")
         if n_tokens is not None and n_tokens > 0:
             self.window_tokens = n_tokens
+        self.limits = _limits(payload) or self.limits
 
     def _add_item(self, entry: Entry, native: JsonObject) -> None:
         item = item_of(entry, native, self._tool_names)
@@ -229,6 +234,22 @@ def _item_of_boundary(
         at_ms=ms_of(boundary.native),
         is_after_boundary=category == "summary",
     )
+
+
+def _limits(payload: JsonObject) -> tuple[Limit, ...]:
+    """Read the limits of a `token_count`: mostly those of five hours and of a week."""
+    told = object_of(payload, "rate_limits") or {}
+    limits: list[Limit] = []
+    for limit in (object_of(told, name) or {} for name in ("primary", "secondary")):
+        percent, n_minutes = limit.get("used_percent"), int_of(limit, "window_minutes")
+        if n_minutes is None or not isinstance(percent, int | float):
+            continue
+        if 0 <= percent < MAX_PERCENT:
+            resets_at_s = int_of(limit, "resets_at") or 0
+            limits.append(
+                Limit(n_minutes=n_minutes, used_percent=round(percent), resets_at_s=resets_at_s)
+            )
+    return tuple(limits)
 
 
 def _usage(payload: JsonObject) -> Usage | None:

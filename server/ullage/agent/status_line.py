@@ -1,0 +1,211 @@
+"""`ullage statusline`: one line for an agent, tmux or a prompt, by the short way if that can.
+
+An agent runs it at every answer and a shell at every prompt, so click, msgspec and the formats are
+imported only where a session has to be read whole. docs/statusline.md says what is told when.
+"""
+
+import os
+import sys
+from _thread import allocate_lock, start_new_thread
+from io import BytesIO, TextIOWrapper
+from time import time
+
+from ullage.agent.hook import end, load_packages
+from ullage.core.gauge.status_line import (
+    DEFAULT_FORMAT,
+    color_of,
+    list_figure_values,
+    list_gauge_values,
+    write_status_line,
+)
+from ullage.core.text.quick_json import is_object, parse_json
+from ullage.formats.agents.claude_code.status_input import read_names, read_status_input
+
+TYPE_CHECKING = False  # `typing` takes as long as the whole line
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import BinaryIO, TextIO
+
+AGENT = "claude-code"
+"""The one agent that gives its status line the session."""
+INPUT_TIME_LIMIT_S = 1.0
+"""tmux leaves the input open and writes nothing; an agent has it at hand (chosen)."""
+_BLOCK_BYTES = 1024 * 1024
+_TITLE_MARKS = (b'-title"', b'"summary"')
+
+
+def print_quickly(arguments: "Sequence[str]") -> None:
+    """Print the line by the short way and leave, where that can; else all is as it was."""
+    match [*arguments]:
+        case []:
+            template = DEFAULT_FORMAT
+        case ["--format", template]:
+            pass
+        case _:
+            template = ""
+    data = _read_input()
+    try:
+        fields = _parse_fields(data)
+        line = _write_quickly(fields, template) if fields and template else None
+    except (ImportError, OSError, ValueError, KeyError, RecursionError):
+        # No snapshot, first of all.
+        line = None
+    if line is not None:
+        end(encode_line(line))
+    load_packages()
+    # The input gives it once.
+    sys.stdin = TextIOWrapper(BytesIO(data))
+
+
+def find_line(template: str) -> str:
+    """Give the line, reading the session whole: the agent's, else that of the folder.
+
+    Raises:
+        UllageError: the session cannot be read, or what the agent told not be kept.
+    """
+    from ullage.errors import SessionNotFound
+
+    fields = _parse_fields(_read_input())
+    try:
+        told, figures = _read_agents(fields) if fields else _read_folders()
+    except SessionNotFound:
+        # A prompt in a folder without sessions has nothing to tell.
+        return ""
+    values = list_figure_values(figures, time()) | read_names(fields)
+    return _write(template, told, told.get("used"), values, is_asked=bool(fields))
+
+
+def encode_line(line: str) -> bytes:
+    """Encode the line for those that read it, whatever a terminal's encoding is."""
+    return f"{line}\n".encode("utf-8", "replace") if line else b""
+
+
+def _write_quickly(fields: dict[str, object], template: str) -> str | None:
+    """Write the line by the last snapshot and what was appended since, and keep what was told."""
+    from ullage.agent.quick_answer import read_snapshot
+    from ullage.formats.agents.claude_code.tail import read_tail
+    from ullage.store.checkpoint import quick_state
+
+    snapshot, root = (
+        read_snapshot(fields, AGENT, quick_state.STATUS_EVENT),
+        quick_state.state_folder(),
+    )
+    if snapshot is None or root is None:
+        return None
+    figures = read_status_input(fields)
+    quick_state.keep_figures(root, f"{AGENT}.{fields['session_id']}", figures)
+    lines = quick_state.read_appended(str(fields.get("transcript_path")), snapshot)
+    if lines is None or not quick_state.are_settings_equal(snapshot):
+        return None
+    tail = read_tail(lines, snapshot)
+    if tail is None or any(mark in line for line in lines for mark in _TITLE_MARKS):
+        return None
+    (n_told, n_most_after), window = tail, snapshot["window"]
+    n_used = snapshot["used"] if n_told is None else n_told
+    if not isinstance(n_used, int) or not isinstance(window, int) or n_used > window:
+        return None
+    told = snapshot if n_told is None else snapshot | {"is_reported": True}
+    values = list_figure_values(figures, time()) | read_names(fields)
+    line = _write(template, told, n_used, values, is_asked=True)
+    # What was not counted here must make no difference.
+    most = _write(template, told, n_used + n_most_after, values, is_asked=True)
+    return line if line == most else None
+
+
+def _write(
+    template: str,
+    told: dict[str, object],
+    n_used: object,
+    known: dict[str, str],
+    *,
+    is_asked: bool,
+) -> str:
+    """Write the line in colors where who shows it knows them: Claude Code, or a terminal."""
+    has_colors = not os.environ.get("NO_COLOR") and (is_asked or sys.stdout.isatty())
+    values = list_gauge_values(told, n_used) | known
+    shown = {name: "".join(filter(str.isprintable, value)) for name, value in values.items()}
+    color = color_of(told, n_used) if has_colors else ""
+    return write_status_line(template, shown, color=color, n_columns=_n_columns())
+
+
+def _read_agents(fields: dict[str, object]) -> tuple[dict[str, object], dict[str, object]]:
+    """Measure the session that an agent tells of, and keep what it told of it."""
+    from pathlib import Path
+
+    import msgspec
+
+    from ullage.agent.quick_answer import find_folder
+    from ullage.app.config.load import load_config
+    from ullage.app.gauge.status_line import describe_line, leave_snapshot
+    from ullage.app.sessions.load import load
+    from ullage.app.sessions.open import open_session
+    from ullage.store.files.places import current_places
+    from ullage.store.state.agent_figures import figures_path, write_figures
+
+    figures, folder = read_status_input(fields), Path(find_folder(fields))
+    places = current_places()
+    if folder.is_absolute():
+        places = msgspec.structs.replace(places, cwd=folder)
+    config = load_config(places, workspace=places.cwd)
+    kept = figures_path(AGENT, str(fields.get("session_id")), places)
+    if kept is not None and not config.policy.is_read_only:
+        write_figures(kept, figures)
+    path = Path(str(fields.get("transcript_path") or ""))
+    if not path.is_file():
+        # A session begins before its transcript does.
+        return {"agent": "Claude Code"}, figures
+    loaded = load(open_session(path), config, places)
+    leave_snapshot(loaded, places)
+    return describe_line(loaded), figures
+
+
+def _read_folders() -> tuple[dict[str, object], dict[str, object]]:
+    """Measure the session that the working folder's gauge shows."""
+    from ullage.app.config.load import load_config
+    from ullage.app.gauge.status_line import describe_figures, describe_line
+    from ullage.app.sessions.find import find_session
+    from ullage.app.sessions.load import load
+    from ullage.store.files.places import current_places
+
+    places = current_places()
+    config = load_config(places, workspace=places.cwd)
+    places = places.for_reading(is_read_only=config.policy.is_read_only)
+    loaded = load(find_session(None, places), config, places)
+    return describe_line(loaded), describe_figures(loaded)
+
+
+def _parse_fields(data: bytes) -> dict[str, object]:
+    """Read what an agent tells of its session; nothing where the input is no agent's."""
+    try:
+        fields = parse_json(data.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return {}
+    return fields if is_object(fields) and fields.get("session_id") else {}
+
+
+def _read_input() -> bytes:
+    """Read the standard input to its end, as long as somebody writes."""
+    # Its type does not say so, but it is None where it is closed.
+    stream: TextIO | None = sys.stdin
+    if stream is None or stream.isatty():
+        return b""
+    blocks: list[bytes] = []
+    is_whole = allocate_lock()
+    is_whole.acquire()
+    # Below the buffer, whose lock would keep Python from ending.
+    source: BinaryIO = getattr(stream.buffer, "raw", stream.buffer)
+
+    def read() -> None:
+        while block := source.read(_BLOCK_BYTES):
+            blocks.append(block)
+        is_whole.release()
+
+    start_new_thread(read, ())
+    return b"".join(blocks) if is_whole.acquire(timeout=INPUT_TIME_LIMIT_S) else b""
+
+
+def _n_columns() -> int | None:
+    try:
+        return int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
+    except (OSError, ValueError):
+        return None
