@@ -11,14 +11,17 @@ from itertools import pairwise
 from ullage.core.checkpoint.startup_rules import AGENTS_NAME, StartupRules, put_in_day
 from ullage.core.facts.tool_calls import read_call
 from ullage.core.gauge.status import last_compaction_ms
+from ullage.core.text.lazy_pattern import lazy_pattern
 from ullage.core.transcript.context import Context, ContextItem, list_rounds
 from ullage.core.transcript.entries import ToolCall
 
-_FILE = re.compile(
+_FILE = lazy_pattern(
     r"(?<![\w./@+-])(?:\./)?"
     r"(?P<path>(?:(?!\.\.?/)[\w@.+-]+/){0,9}[\w@+-][\w@.+-]{0,99}\.[A-Za-z]\w{0,9})(?![\w/])"
 )
-_CONDITION = re.compile(r"\b(?:if|unless|when|optional(?:ly)?|don't|do not|never)\b", re.IGNORECASE)
+_CONDITION = lazy_pattern(
+    r"\b(?:if|unless|when|optional(?:ly)?|don't|do not|never)\b", re.IGNORECASE
+)
 """A line with such a word asks for its files in some sessions, or in none."""
 
 

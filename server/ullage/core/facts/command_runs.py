@@ -8,6 +8,7 @@ from functools import lru_cache
 import msgspec
 
 from ullage.core.facts.kept_arguments import SHELLS
+from ullage.core.text.lazy_pattern import lazy_pattern
 from ullage.core.text.prose import gist
 from ullage.core.text.wording import is_directive
 from ullage.core.transcript.entries import Text, ToolResult, result_text
@@ -18,21 +19,23 @@ _MAX_FAILURES = 3
 """Failures kept of one command; chosen."""
 _TAIL_CHARS = 3000
 """How far from its end a result is searched for its error line; chosen."""
-_EXIT_CODE = re.compile(
+_EXIT_CODE = lazy_pattern(
     r"(?:exit(?:ed)?(?: with)?(?: code| status)?|\"exit_code\")[:= ]{1,3}(\d{1,3})\b", re.IGNORECASE
 )
-_ERROR_LINE = re.compile(
+_ERROR_LINE = lazy_pattern(
     r"(?:Error|Exception)\b[^\n]{0,3}[: ]|\b(?:error|fatal|panic|failed|failure|FAILED)\b"
     r"[^\n]{0,40}[:\]]|^E  |^ERROR|^FAIL|error\[|error TS\d|npm ERR!|not found|denied|refused|"
     r"cannot |undefined|assert",
 )
-_NAMED_ERROR = re.compile(r"^(?:E  )?[^\n]{0,80}\b\w{0,60}(?:Error|Exception)(?:\b[^\n]{0,20})?: ")
-_COUNT_FAILED = re.compile(
+_NAMED_ERROR = lazy_pattern(
+    r"^(?:E  )?[^\n]{0,80}\b\w{0,60}(?:Error|Exception)(?:\b[^\n]{0,20})?: "
+)
+_COUNT_FAILED = lazy_pattern(
     # The digit comes first and what stands before it is looked back to: three times as quick.
     r"[1-9](?<!\w.)\d{0,6} (?:failed|errors?|failures?|failing)\b",
     re.IGNORECASE,
 )
-_HARD_FAILURE = re.compile(
+_HARD_FAILURE = lazy_pattern(
     r"Traceback \(most recent|^npm ERR!|^error(?:\[\w{1,8}\])?: |^FAILED|^fatal: |"
     r"^(?:/[\w/]{1,30})?(?:ba|z|da|k)?sh(?:: line \d{1,5}|:\d{1,5})?: ",
     re.MULTILINE,
@@ -40,23 +43,23 @@ _HARD_FAILURE = re.compile(
 _HARD_SIGNS = ("Traceback (most recent", "npm ERR!", "FAILED", "fatal: ", "\nerror", "sh:")
 """One of these is in every such failure, but for an error in the first line. A shell's own line
 (`zsh:1: command not found: python`) is one."""
-_MESSAGE = re.compile(r"\"(?:message|error|detail)\":\s?\"((?:[^\"\\]|\\.){4,300})\"")
+_MESSAGE = lazy_pattern(r"\"(?:message|error|detail)\":\s?\"((?:[^\"\\]|\\.){4,300})\"")
 """What an error's object says."""
-_ERROR_TAG = re.compile(r"</?[a-z_]{0,30}error>")
+_ERROR_TAG = lazy_pattern(r"</?[a-z_]{0,30}error>")
 """What stands around what a tool says of its failure."""
-_COLOR = re.compile(r"\x1b?\[\d{1,3}(?:;\d{1,3}){0,4}m")
-_OUTCOME_LINE = re.compile(
+_COLOR = lazy_pattern(r"\x1b?\[\d{1,3}(?:;\d{1,3}){0,4}m")
+_OUTCOME_LINE = lazy_pattern(
     r"\b\d{1,7} (?:passed|passing|tests?|ok)\b|\bcompiled\b|\bbuilt\b|\bsuccess", re.IGNORECASE
 )
-_VERIFIERS = re.compile(
+_VERIFIERS = lazy_pattern(
     r"\b(?:pytest|tox|nox|mypy|pyright|basedpyright|ruff|eslint|tsc|jest|vitest|mocha|gradlew?|"
     r"make|mvn|ctest|cmake|ninja|cargo(?: [a-z]{1,12})?|go (?:test|build|vet)|"
     r"(?:npm|pnpm|yarn|bun)(?: run)? "
     r"[\w:-]{1,30}|docker (?:compose|build)|terraform (?:plan|apply)|alembic|migrate)\b"
 )
 _LOOKERS = frozenset("cat head tail less grep rg sed awk find ls echo nl wc tree du ps".split())
-_LOOKING = re.compile(r"git (?:-C \S+ )?(?:log|show|diff|grep|blame|status|ls-files)\b")
-CHANGE_DIR = re.compile(r"^\s*cd [^&;\n]{1,200}(?:&&|;)\s{0,3}")
+_LOOKING = lazy_pattern(r"git (?:-C \S+ )?(?:log|show|diff|grep|blame|status|ls-files)\b")
+CHANGE_DIR = lazy_pattern(r"^\s*cd [^&;\n]{1,200}(?:&&|;)\s{0,3}")
 
 
 class CommandRun(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,6 +10,8 @@ from typing import Literal, TypeAlias, cast
 
 import msgspec
 
+from ullage.core.text.lazy_pattern import lazy_pattern
+
 StepState: TypeAlias = Literal["pending", "in progress", "done"]
 _STATES: dict[str, StepState] = {
     "in_progress": "in progress",
@@ -24,9 +26,9 @@ _GONE = ("cancelled", "canceled", "deleted")
 _LISTS = ("todos", "plan", "items", "tasks")
 _TEXTS = ("content", "step", "subject", "text", "title", "description")
 """Keys of a call's arguments: of the list, and of a step's words."""
-_BOX = re.compile(r"^[ \t\d→|+:]{0,20}[-*+] \[([ xX])\] (\S[^\n]{2,300})", re.MULTILINE)
+_BOX = lazy_pattern(r"^[ \t\d→|+:]{0,20}[-*+] \[([ xX])\] (\S[^\n]{2,300})", re.MULTILINE)
 """A point with a box, behind the number of its line or the sign of a diff."""
-_NUMBER = re.compile(r"#(\d{1,9})\b")
+_NUMBER = lazy_pattern(r"#(\d{1,9})\b")
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):

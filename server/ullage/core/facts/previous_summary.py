@@ -19,6 +19,7 @@ from ullage.core.facts.summary_sections import (
     match_heading,
     remove_point_mark,
 )
+from ullage.core.text.lazy_pattern import lazy_pattern
 from ullage.core.text.prose import gist, remove_bold
 
 _FORMER_NAMES = frozenset(
@@ -28,18 +29,18 @@ _MAX_FOREIGN_CHARS = 50_000
 _MAX_FOREIGN_LINES = 1000
 """Both bound what a hostile summary costs; the longest of 61 recorded ones has half of each."""
 _MAX_POINT_CHARS = 500
-_FIRST_HEADING = re.compile(rf"^## {SECTIONS[0].name}\n", re.MULTILINE)
-_HEADING = re.compile(
+_FIRST_HEADING = lazy_pattern(rf"^## {SECTIONS[0].name}\n", re.MULTILINE)
+_HEADING = lazy_pattern(
     r"(?:(?P<level>#{1,6})\s{1,3}|\*\*|\d{1,2}\.\s{1,3}(?:\*\*)?)(?P<name>[^\n*:#]{3,80}?)"
     r"(?:\*\*)?:?(?:\*\*)?\s{0,3}(?:$|(?<=[:*])(?P<rest>.*))"
 )
-_FILES_TAG = re.compile(r"<(?:/(?:read|modified)|(read|modified))-files>")
-_ANALYSIS = re.compile(
+_FILES_TAG = lazy_pattern(r"<(?:/(?:read|modified)|(read|modified))-files>")
+_ANALYSIS = lazy_pattern(
     r"<analysis>.*?</analysis>|^Analysis:[ \t]*\n.*?(?=^(?:<summary>|Summary:)[ \t]*$)",
     re.DOTALL | re.MULTILINE,
 )
 """What Claude Code's model thinks before it summarizes; the summary says it again."""
-_BOILERPLATE = re.compile(
+_BOILERPLATE = lazy_pattern(
     r"<|```|---|Summary:$|\|[-:| ]+\|$|This session is being continued from a previous|"
     r"The (?:summary below|conversation history before)|If you need specific details from before|"
     r"(?:Please )?continue (?:the conversation )?from where|Another language model started to|"
@@ -48,18 +49,18 @@ _BOILERPLATE = re.compile(
     re.IGNORECASE,
 )
 """Lines that agents put around their summaries, and marks that say nothing."""
-_EMPTY = re.compile(
+_EMPTY = lazy_pattern(
     r"[-*•\s(]*(?:none|n/a|nothing|no prior history)"
     r"(?: (?:currently|captured|yet|so far|identified|noted))?[.)\s]*",
     re.IGNORECASE,
 )
 """What agents write into a section that has no points."""
-_STOPPED = re.compile(r"\[Request interrupted by user[^\]\n]{0,20}\]\s?")
+_STOPPED = lazy_pattern(r"\[Request interrupted by user[^\]\n]{0,20}\]\s?")
 """What Claude Code writes in the user's place, which its summaries quote as theirs."""
-_FILE_POINT = re.compile(
+_FILE_POINT = lazy_pattern(
     r"\A[`*_\s\"']{0,4}(?P<path>(?:[\w@.~+-]{0,80}/){0,20}[\w@.+-]{1,80}\.\w{1,10})`?\*{0,2}(?P<rest>.*)"
 )
-_FILE_CHANGED = re.compile(
+_FILE_CHANGED = lazy_pattern(
     r"\b(?:new|creat|modif|edit|updat|chang|add|delet|renam|rewr|fix)", re.IGNORECASE
 )
 _NOT_CARRIED = {"Goal": (FOCUS,), "Identifiers": (LEFT_OUT,)}

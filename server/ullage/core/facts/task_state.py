@@ -16,6 +16,7 @@ from ullage.core.facts.requests import Request, is_bare, read_approved
 from ullage.core.facts.settled import CHOSEN
 from ullage.core.facts.summary_sections import ASKED
 from ullage.core.facts.thread import TOPIC_CHARS
+from ullage.core.text.lazy_pattern import lazy_pattern
 from ullage.core.text.prose import count_letters, cut_sentences, gist, remove_bold
 from ullage.core.text.questions import find_last_question
 from ullage.core.text.sentences import (
@@ -62,13 +63,13 @@ _MIN_TASK_WORDS = 5
 _MIN_FORMER_WORDS = 3
 """Telling words of a message that says by itself what its task is, and of a task that says what a
 part of it is for; chosen."""
-_NAME = re.compile(r"\w+(?:[._]\w+)+")
+_NAME = lazy_pattern(r"\w+(?:[._]\w+)+")
 """A name that is written as one word: what its parts say, such as `Next.js`, it does not."""
-_NOTHING_LEFT = re.compile(
+_NOTHING_LEFT = lazy_pattern(
     r"[\W_]*(?:there(?:'s| is| are) )?(?:nothing|none)\b(?!.*\b(?:but|except|yet)\b)", re.IGNORECASE
 )
 """What says that no work is left names none; in English alone."""
-_CLAUSE_END = re.compile(r"[,;:，；：、](?:\s|(?<=[，；：、]))|\s[–—-]\s")
+_CLAUSE_END = lazy_pattern(r"[,;:，；：、](?:\s|(?<=[，；：、]))|\s[–—-]\s")
 
 
 class Quote(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from ullage.core.facts.kept_arguments import (
     base_name,
 )
 from ullage.core.facts.plan import PlanChange, read_plan_change
+from ullage.core.text.lazy_pattern import lazy_pattern
 from ullage.core.text.prose import remove_list_mark
 from ullage.core.transcript.entries import ToolCall
 
@@ -29,15 +30,15 @@ _SEARCHERS = frozenset(
 )
 _PLAN_TOOL = "exitplanmode"
 """Puts a plan before the user, in Claude Code and Gemini; its result says that it was approved."""
-_PATCHED = re.compile(r"^\*\*\* (Update|Add|Delete) File: (\S[^\n]{0,300})", re.MULTILINE)
-_REDIRECT = re.compile(r"(?<![<>&\d=-])>{1,2}\s{0,3}([\w./~@+-]{1,300})")
-_PIECE_END = re.compile(r"&&|\|\||[;|\n]")
-_SHELL_SYNTAX = re.compile(r"[;|&<>`$\n]")
+_PATCHED = lazy_pattern(r"^\*\*\* (Update|Add|Delete) File: (\S[^\n]{0,300})", re.MULTILINE)
+_REDIRECT = lazy_pattern(r"(?<![<>&\d=-])>{1,2}\s{0,3}([\w./~@+-]{1,300})")
+_PIECE_END = lazy_pattern(r"&&|\|\||[;|\n]")
+_SHELL_SYNTAX = lazy_pattern(r"[;|&<>`$\n]")
 """What lets a command line do more than its first word says."""
 _CHANGERS = frozenset("tee rm mv cp touch sed chmod rmdir unlink truncate".split())
 _LOOKERS = frozenset("cat head tail less more nl wc bat".split())
-_HAS_SUFFIX = re.compile(r"[^/\s]\.[A-Za-z0-9_]{1,10}$")
-_SED_SCRIPT = re.compile(r"s[/|#,@]")
+_HAS_SUFFIX = lazy_pattern(r"[^/\s]\.[A-Za-z0-9_]{1,10}$")
+_SED_SCRIPT = lazy_pattern(r"s[/|#,@]")
 
 
 class Touch(msgspec.Struct, frozen=True, gc=False):

@@ -2,13 +2,15 @@
 
 import re
 
-_ASSIGNMENT = re.compile(
+from ullage.core.text.lazy_pattern import lazy_pattern
+
+_ASSIGNMENT = lazy_pattern(
     r"^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][A-Za-z0-9_.-]*)[ \t]*=[ \t]*"
     r"""(?:"(?P<double>(?:[^"\\]|\\.)*+)"|'(?P<single>[^']*+)'|(?P<bare>[^\r\n]*))""",
     re.MULTILINE | re.DOTALL,
 )
-_COMMENT = re.compile(r"[ \t]#.*")
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_COMMENT = lazy_pattern(r"[ \t]#.*")
+_ESCAPE = lazy_pattern(r"\\(.)", re.DOTALL)
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
 
 

@@ -7,13 +7,15 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from ullage.core.text.lazy_pattern import lazy_pattern
+
 PartKind: TypeAlias = Literal["heading", "text", "code"]
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
-_FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})(?P<rest>.*)")
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)")
-_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_OPEN_COMMENT = re.compile(r"^ {0,3}<!--.*", re.DOTALL | re.MULTILINE)
+_LINE = lazy_pattern(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
+_FENCE = lazy_pattern(r" {0,3}(?P<mark>`{3,}|~{3,})(?P<rest>.*)")
+_HEADING = lazy_pattern(r" {0,3}(#{1,6})(?:[ \t]+|$)")
+_ITEM = lazy_pattern(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+_COMMENT = lazy_pattern(r"<!--.*?-->", re.DOTALL)
+_OPEN_COMMENT = lazy_pattern(r"^ {0,3}<!--.*", re.DOTALL | re.MULTILINE)
 """One that is never closed hides the rest where it begins a line; elsewhere it is text."""
 
 

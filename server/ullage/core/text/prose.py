@@ -6,25 +6,26 @@ from functools import cache
 
 import msgspec
 
+from ullage.core.text.lazy_pattern import lazy_pattern
 from ullage.core.text.word_lists import list_entries
 
 PASTED = "(pasted) "
 """How a quotation begins that stands where the words of a person are looked for."""
 MAX_SENTENCE_CHARS = 600
 """Longest piece kept verbatim; chosen: longer "sentences" are data without punctuation."""
-_SENTENCE_END = re.compile(
+_SENTENCE_END = lazy_pattern(
     # All marks first: an expression that knows how a match begins passes over the rest.
     r"[.!?。！？؟](?:(?<=[.!?])[\"'”’)\]*`]{0,3}\s|(?<=[。！？؟])[”」』）]?)"
 )
-_LIST_MARK = re.compile(r"(?:[-*+•]\s{1,4}|\d{1,3}[.)]\s{1,4}|#{1,6}\s{1,4}){1,3}")
-_BOLD = re.compile(r"(?<![\w*/])\*\*(?=[^\s*])([^*\n]{1,400})(?<=\S)\*\*(?![\w*/])")
+_LIST_MARK = lazy_pattern(r"(?:[-*+•]\s{1,4}|\d{1,3}[.)]\s{1,4}|#{1,6}\s{1,4}){1,3}")
+_BOLD = lazy_pattern(r"(?<![\w*/])\*\*(?=[^\s*])([^*\n]{1,400})(?<=\S)\*\*(?![\w*/])")
 """Emphasis around words; two stars are a power, a glob or an argument elsewhere."""
-_BOLD_LINE = re.compile(r"^[ \t]*\*\*([^*\n]{3,120})\*\*[ \t]*$", re.MULTILINE)
+_BOLD_LINE = lazy_pattern(r"^[ \t]*\*\*([^*\n]{3,120})\*\*[ \t]*$", re.MULTILINE)
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
-_BLANK = re.compile(r"(?=\s)")
-_CLAUSE_MARK = re.compile(r"[、。，；：！？…”」』）]|[,;!?)\]}](?![\w./])")
-_PATH_MARK = re.compile(r"[/\\?=&]")
-_LETTERS = re.compile(r"[^\W\d_]+")
+_BLANK = lazy_pattern(r"(?=\s)")
+_CLAUSE_MARK = lazy_pattern(r"[、。，；：！？…”」』）]|[,;!?)\]}](?![\w./])")
+_PATH_MARK = lazy_pattern(r"[/\\?=&]")
+_LETTERS = lazy_pattern(r"[^\W\d_]+")
 _NO_LETTERS = bytes(n for n in range(128) if not chr(n).isalpha())
 
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import msgspec
 
+from ullage.core.text.lazy_pattern import lazy_pattern
 from ullage.core.text.prose import PASTED, count_letters, gist, is_sentence
 
 _MAX_CACHED = 4096
@@ -24,13 +25,13 @@ _MIN_LETTERS = 0.55
 _MAX_FENCES = 8
 """Fences within each other that are told apart; chosen."""
 _CODE_INDENT = 4
-_FENCE = re.compile(r"(?P<mark>`{3,}|~{3,})(?P<info>.*)")
-_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
-_MARKED = re.compile(r"[>＞](?![=])")
+_FENCE = lazy_pattern(r"(?P<mark>`{3,}|~{3,})(?P<info>.*)")
+_ITEM = lazy_pattern(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
+_MARKED = lazy_pattern(r"[>＞](?![=])")
 _UNSEEN = "\u200b\u200c\u200d\u2060\ufeff"
 """What may stand before a mark without being seen."""
-_OPENING = re.compile(r"\s*<(?P<tag>[A-Za-z][\w.:-]{0,60})(?:\s[^<>]*)?>")
-_FILE = re.compile(r"<(?P<tag>file|document)(?:\s[^<>]*)?>")
+_OPENING = lazy_pattern(r"\s*<(?P<tag>[A-Za-z][\w.:-]{0,60})(?:\s[^<>]*)?>")
+_FILE = lazy_pattern(r"<(?P<tag>file|document)(?:\s[^<>]*)?>")
 """What agents and people put around a file; wherever it begins."""
 _PROMPT_PARTS = frozenset(
     (
@@ -39,22 +40,22 @@ _PROMPT_PARTS = frozenset(
     )
 )
 """Elements in which people write what they ask for themselves, as models' makers advise."""
-_NAMED = re.compile(r"[ \t]+\S")
-_CLOSING = re.compile(r"</([A-Za-z][\w.:-]{0,60})\s*>")
-_SENTENCE_END = re.compile(r"[.!?。！？؟:][\"'”’)\]*`]{0,3}\s*\Z")
+_NAMED = lazy_pattern(r"[ \t]+\S")
+_CLOSING = lazy_pattern(r"</([A-Za-z][\w.:-]{0,60})\s*>")
+_SENTENCE_END = lazy_pattern(r"[.!?。！？؟:][\"'”’)\]*`]{0,3}\s*\Z")
 _USER_AND_HOST = (
     r"(?:\([\w.-]{1,40}\) ){0,3}\[?[\w.-]{1,60}@[\w.-]{1,60}[: ][\w~/.-]{0,80}(?: |\])?[$#%]"
 )
-_PROMPT = re.compile(
+_PROMPT = lazy_pattern(
     r"\$ [a-z./~]|" + _USER_AND_HOST + r"(?: \S|\Z)|PS [A-Z]:\\[^>\n]*>|"
     r"[A-Z]:\\[^>\n]*>|(?:\([\w.-]{1,40}\) )?➜ {1,3}\S|[a-z][\w.~/-]{2,60}\$ [a-z./~]|"
     r"❯ [a-z./~]|In \[\d+\]: |[⏺⎿] "
 )
 """A command as a shell shows it; what follows is what it printed."""
-_PROMPT_BEHIND = re.compile(r"(?<=:)\s?(" + _USER_AND_HOST + r" \S)")
+_PROMPT_BEHIND = lazy_pattern(r"(?<=:)\s?(" + _USER_AND_HOST + r" \S)")
 """A prompt on the line of the words that announce it."""
 _ELEMENT = r"<(?P<tag>[A-Za-z][\w.:-]{0,60})(?:\s[^<>]{0,200})?>.{0,400}</(?P=tag)>\Z"
-_PROGRAM = re.compile(
+_PROGRAM = lazy_pattern(
     # Logs.
     r"[\[(]?\d{4}[-/]\d\d[-/]\d\d[T _,]{1,2}\d\d:\d\d|[\[(]?\d\d:\d\d:\d\d|"
     r"[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d[ .,]|"
@@ -80,7 +81,7 @@ _PROGRAM = re.compile(
     r"\{\s?\"[^\"\n]{1,60}\"\s?:.{0,400}\}[,;]?\Z|" + _ELEMENT
 )
 """How a line begins that only a program writes."""
-_CODE = re.compile(
+_CODE = lazy_pattern(
     r"from [\w.]+ import |import [\w.]+;?\Z|import .{1,200} from ['\"]|#include [<\"]|"
     r"(?:export |default |public |private |protected |static |async |pub |abstract )*"
     r"(?:def|class|func|function|fn|struct|enum|trait|impl|interface)\s+\w+\s*[(<:{\[].*[{:;,(]\Z|"
@@ -92,14 +93,16 @@ _CODE = re.compile(
     r"[\w.\[\]]{1,60}\s?=\s?.{1,300}[;,{\[(]\Z|\"[\w.-]{1,60}\"\s?:\s?\S"
 )
 """A line of code, where there are others beside it."""
-_WEAK = re.compile(
+_WEAK = lazy_pattern(
     r"(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE|FATAL|CRITICAL|NOTICE)\b|\|.{0,400}\|\s*\Z|"
     r"\w{1,60}(?:Error|Exception)\b|(?:FAIL|PASS)\Z|\d{1,6} {1,8}[+-]\S|[✓✔✗✘] "
 )
 """How a line begins that may be a program's."""
-_DIFF_BEGIN = re.compile(r"diff --git |@@ -\d|(?:---|\+\+\+) (?:[ab]/|/dev/null)")
-_DIFF_LINE = re.compile(r"[ +\-\\@]|diff |index |(?:new|deleted) file|rename |similarity |Binary ")
-_DIFF_GOES_ON = re.compile(r"[ +@\\]|-\S|diff ")
+_DIFF_BEGIN = lazy_pattern(r"diff --git |@@ -\d|(?:---|\+\+\+) (?:[ab]/|/dev/null)")
+_DIFF_LINE = lazy_pattern(
+    r"[ +\-\\@]|diff |index |(?:new|deleted) file|rename |similarity |Binary "
+)
+_DIFF_GOES_ON = lazy_pattern(r"[ +@\\]|-\S|diff ")
 """How a line of a diff begins behind an empty one, where a list may begin too."""
 
 

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from ullage.core.text.lazy_pattern import lazy_pattern
 from ullage.core.text.prose import RawSentence, cut_sentences, mark_headings, remove_bold
 from ullage.core.text.word_lists import WordList, list_entries, word_list
 from ullage.core.text.wording import (
@@ -58,10 +59,10 @@ _STEM_CHARS = 4
 _EMPTY_STEMS = word_list("empty_stems").words
 _DOING_STEMS = word_list("doing_stems").words
 """Beginnings of the verbs of doing and of the words around them."""
-_UNSPACED_RUN = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,40}")
+_UNSPACED_RUN = lazy_pattern("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,40}")
 """Thai, Japanese, Chinese, Korean."""
-_FILE_NAME = re.compile(r"(?<![\w./-])[\w./-]{1,200}\.[A-Za-z][A-Za-z0-9]{0,5}(?![\w/])")
-_MARKDOWN_HEADING = re.compile(r"^#{1,6} \S", re.MULTILINE)
+_FILE_NAME = lazy_pattern(r"(?<![\w./-])[\w./-]{1,200}\.[A-Za-z][A-Za-z0-9]{0,5}(?![\w/])")
+_MARKDOWN_HEADING = lazy_pattern(r"^#{1,6} \S", re.MULTILINE)
 _HIDDEN = "\ufffc"
 """Stands for a quotation or for code while its sentence is read."""
 _IN_MARKS = (
@@ -69,7 +70,7 @@ _IN_MARKS = (
     r"„[^“”\n]{12,400}[“”]|「[^」\n]{4,400}」|『[^』\n]{4,400}』"
 )
 """Words in quotation marks, longer than a name."""
-_SAID_ELSEWHERE = re.compile(rf"`[^`\n]{{1,200}}`|{_IN_MARKS}|{_HIDDEN}")
+_SAID_ELSEWHERE = lazy_pattern(rf"`[^`\n]{{1,200}}`|{_IN_MARKS}|{_HIDDEN}")
 
 
 MAX_CACHED = 4096
@@ -187,7 +188,7 @@ def _user_kind(piece: RawSentence, wording: Wording, strength: int) -> Kind:
 _WISHED = (OBLIGATIONS, WEAK_RULES, CHOICES, CONTRASTS, WISHES)
 _LABEL_WORDS = 4
 """Of what stands before a colon; chosen."""
-_LOOKING = re.compile(
+_LOOKING = lazy_pattern(
     rf"(?<!\w)(?:{'|'.join(map(re.escape, list_entries('resolves')))})\s+(?:\w+\s+){{0,2}}"
     rf"(?:{'|'.join(map(re.escape, list_entries('inspecting')))})(?!\w)"
 )

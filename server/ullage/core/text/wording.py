@@ -7,16 +7,17 @@ from functools import lru_cache
 
 import msgspec
 
+from ullage.core.text.lazy_pattern import lazy_pattern
 from ullage.core.text.word_lists import QUESTION_MARKS, TABLES, WordList, list_entries, word_list
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)?")
 _PARTED = bytes(n if chr(n).isalnum() or chr(n) == "'" else ord(" ") for n in range(128)).ljust(256)
 """What stands between words of ASCII made spaces: six times as quick as the pattern (measured)."""
 
 
 _ECHOED = 2
 """A word that the user says and the agent echoes is new all the same."""
-_UNSPACED = re.compile("[\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_UNSPACED = lazy_pattern("[\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Thai, Korean, Japanese and Chinese."""
 
 
@@ -172,7 +173,7 @@ _INTENTIONS = (
     *list_entries("intentions"),
     *list_entries("intentions", has_spaces=False),
 )
-_TO_AGENT = re.compile(
+_TO_AGENT = lazy_pattern(
     r"ignore (?:all |any |the )?(?:previous|prior|above|earlier)|disregard|from now on|you must|"
     r"you should|you are now|your (?:new )?instructions|system prompt|new instructions?|"
     r"do not tell|(?:dear|attention,?) (?:ai|agent|assistant|model)|as an ai|"
@@ -181,7 +182,7 @@ _TO_AGENT = re.compile(
 )
 
 
-_EXCLUDED = re.compile(rf"[,;] ?(?:{'|'.join(map(re.escape, list_entries('exclusions')))}) \w")
+_EXCLUDED = lazy_pattern(rf"[,;] ?(?:{'|'.join(map(re.escape, list_entries('exclusions')))}) \w")
 """How a sentence ends that says what is not wanted."""
 
 
@@ -192,26 +193,26 @@ def _remark_pattern(remark: str) -> str:
 
 
 _RULE_PHRASES = list_entries("strong_rules")
-_REMARKED = re.compile(
+_REMARKED = lazy_pattern(
     rf"(?<!\w)(?:{'|'.join(map(_remark_pattern, list_entries('remarks')))})(?!\w)"
     + f"|{_REMARKS.pattern}"
 )
 SUBJECTS = word_list("subjects").words
 _NOT = "|".join(map(re.escape, sorted(_NEGATIONS)))
-_SUBJECT_NEGATION = re.compile(
+_SUBJECT_NEGATION = lazy_pattern(
     rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(SUBJECTS)))})\s+"
     rf"(?:do not|{_NOT})(?:\s+(\w+)|(?!\w))"
 )
 """Whoever says what somebody does not do tells of it: "you don't have", "it never ends"."""
 
 
-_EACH_TO_COME = re.compile(
+_EACH_TO_COME = lazy_pattern(
     rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(_UNIVERSALS)))})\s+(?:\w+\s+)?\w+,?\s+"
     rf"(?:{'|'.join(map(re.escape, list_entries('relatives')))})(?!\w)"
 )
 """All of a kind that is still to come: a file that the agent will touch."""
 _MUST = "|".join(map(re.escape, list_entries("obligations")))
-_MUST_NOT = re.compile(
+_MUST_NOT = lazy_pattern(
     rf"(?<!\w)(?:(?:{_MUST})\s+(?:\w+\s+)?(?:{_NOT})|(?:{_NOT})\s+(?:{_MUST}))(?!\w)"
 )
 
@@ -221,16 +222,16 @@ def _drop_remark(match: re.Match[str]) -> str:
 
 
 _LEADS = sorted({*list_entries("lead_ins")} - _NEGATIONS)
-_LEAD_INS = re.compile(rf"(?:(?:{'|'.join(map(re.escape, _LEADS))})\s+)+(?=\S)")
+_LEAD_INS = lazy_pattern(rf"(?:(?:{'|'.join(map(re.escape, _LEADS))})\s+)+(?=\S)")
 """What may stand before the first word that counts, such as "also"."""
 _ALL_LEADS = frozenset(list_entries("lead_ins"))
-_ASIDE = re.compile(r"\([^()]{1,200}\)")
-_CLAUSE_END = re.compile(r"[,;，；]|\.\.")
+_ASIDE = lazy_pattern(r"\([^()]{1,200}\)")
+_CLAUSE_END = lazy_pattern(r"[,;，；]|\.\.")
 _LABEL_WORDS = 2
 """Words before a colon that only name what follows, such as `Note:`; chosen."""
 
 
-_FORBIDDING = re.compile(
+_FORBIDDING = lazy_pattern(
     "|".join(
         re.escape(entry.strip("^$"))
         for entry in list_entries("strong_rules", has_spaces=False)

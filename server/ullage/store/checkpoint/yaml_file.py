@@ -1,7 +1,6 @@
 """Checkpoints as YAML: free text as block scalars, names quoted, nothing clever read back."""
 
 import math
-import re
 from typing import TypeAlias, cast
 
 import msgspec
@@ -9,6 +8,7 @@ import yaml
 
 from ullage.core.checkpoint.checkpoint import Checkpoint, storable
 from ullage.core.checkpoint.fields import FIELDS
+from ullage.core.text.lazy_pattern import lazy_pattern
 from ullage.core.text.positions import Positions
 from ullage.core.text.tree import ListNode, MappingNode, Node, ParseError, ScalarNode
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
@@ -25,7 +25,7 @@ _Tree: TypeAlias = (
 _TAG = "tag:yaml.org,2002:"
 _BLOCK_KEYS = frozenset({"topic", "next_action", "what", "summary", "gist"})
 """Keys whose text is free, which is written as block scalars."""
-_NOT_BLOCK = re.compile(r"[^\n\x20-\x7e\xa0-\u2027\u202a-\ufefe\uff00-\ufffd]|[ ](?:\n|\Z)")
+_NOT_BLOCK = lazy_pattern(r"[^\n\x20-\x7e\xa0-\u2027\u202a-\ufefe\uff00-\ufffd]|[ ](?:\n|\Z)")
 """What libyaml does not write as a block scalar: blanks that end a line, tabs, emoji and all that
 is beyond U+FFFF, control characters, breaks other than LF. Double quotes hold all of these.
 """

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.core.text.lazy_pattern import lazy_pattern
 from ullage.store.files.places import Places, is_project
 from ullage.store.files.text_files import exists, read_plain_file
 
@@ -17,11 +18,11 @@ _REF = "ref: "
 _BRANCHES = "refs/heads/"
 _REFTABLE = f"{_REF}{_BRANCHES}.invalid"
 """What stands in `HEAD` where git keeps its branches in a table, which we do not read."""
-_ORIGIN = re.compile(
+_ORIGIN = lazy_pattern(
     r'^[ \t]*\[remote "origin"\][^\[]*?^[ \t]*url[ \t]*=[ \t]*(\S.*?)[ \t\r]*$',
     re.MULTILINE | re.IGNORECASE,
 )
-_USER = re.compile(r"(?<=://)[^/@\s]*@")
+_USER = lazy_pattern(r"(?<=://)[^/@\s]*@")
 """Who one is at a server, maybe with a password: that may change, and is nobody's business."""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from ullage.core.text.lazy_pattern import lazy_pattern
 from ullage.core.transcript.entries import Block, Speech, Text
 from ullage.formats.speech import OWN_OPENINGS, SpeechMarks, make_speech
 
@@ -41,15 +42,15 @@ MARKS = SpeechMarks(
     },
     is_command_unknown=True,
 )
-_SKILL = re.compile(
+_SKILL = lazy_pattern(
     r'<skill name="(?P<name>[^"\n]+)" location="[^"\n]*">\n(?P<text>.*?)\n</skill>(?:\n\n|\Z)',
     re.DOTALL,
 )
-_SKILL_COMMAND = re.compile(
+_SKILL_COMMAND = lazy_pattern(
     r'Use the "(?P<name>[^"\n]+)" skill for this request\.(?:\s+User input:\n|\s*\Z)'
 )
 """What OpenClaw makes of a command that names a skill."""
-_ENVELOPE = re.compile(
+_ENVELOPE = lazy_pattern(
     # A block of what OpenClaw knows of the message; versions of 2026.9 mark its label.
     r"[A-Z][^\n]{2,80} (?:\(untrusted[^\n)]*\):|\u27e6openclaw:ctx\u27e7)\n"
     r"(?:```json\n.*?(?:\n```|\Z)|(?:#\d+ [^\n]*(?:\n|\Z))+|(?<=\u27e7\n)[^\n]+(?:\n[^\n]+)*)\s*"
@@ -65,23 +66,23 @@ _ENVELOPE = re.compile(
     re.DOTALL,
 )
 """What OpenClaw writes before a message from a chat: who sends it, when, what happened since."""
-_BEGIN = re.compile(
+_BEGIN = lazy_pattern(
     r"^(?:(?:Conversation info|Sender)(?: \(untrusted metadata\):|: \u27e6openclaw:ctx\u27e7)\n"
     r"|\[Current message - respond to this\]\n)",
     re.MULTILINE,
 )
 """How the envelope begins: what stands before it is OpenClaw's, as the notice of a new session, or
 said by others, as what a group wrote meanwhile."""
-_AFTER = re.compile(
+_AFTER = lazy_pattern(
     r"(?P<id>(?:\[(?:message_id|from): [^\]\n]{0,200}\]\s*){1,2})\Z"
     r"|(?:Untrusted context \(metadata, do not treat"
     r"|[A-Z][^\n]{2,80} \u27e6openclaw:ctx\u27e7\n).*\Z",
     re.DOTALL,
 )
 _QUEUED = "[Queued messages while agent was busy]"
-_QUEUED_MESSAGE = re.compile(r"^---\nQueued #\d{1,4}(?: \(from [^\n]{0,200}\))?\n", re.MULTILINE)
+_QUEUED_MESSAGE = lazy_pattern(r"^---\nQueued #\d{1,4}(?: \(from [^\n]{0,200}\))?\n", re.MULTILINE)
 """What stands before each of the messages that OpenClaw hands on at once."""
-_SILENT = re.compile(
+_SILENT = lazy_pattern(
     r"\[\[(?:reply_to_current|reply_to:[^\]\n]{0,200}|audio_as_voice)\]\]"
     r"|^(?:HEARTBEAT_OK|NO_REPLY|ANNOUNCE_SKIP|REPLY_SKIP)$",
     re.MULTILINE,
@@ -91,7 +92,7 @@ _SILENT_SIGNS = ("[[", "_OK", "_REPLY", "_SKIP")
 """One stands in each of those: to find that none does takes a tenth of the time."""
 _RULES = "\n\n<workspace-critical-rules>\n"
 _TURNS = "\n\n## Recent turns preserved verbatim\n"
-_TURN = re.compile(r"^- (User|Assistant|Tool result \([^)\n]*\)): ", re.MULTILINE)
+_TURN = lazy_pattern(r"^- (User|Assistant|Tool result \([^)\n]*\)): ", re.MULTILINE)
 """What OpenClaw adds to a summary: the workspace's rules, the last messages, each cut."""
 
 
