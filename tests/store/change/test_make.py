@@ -215,6 +215,18 @@ def _remove(path: Path, sha256: str, receipt_id: str, places: Places) -> Path:
     return remove_new_session(path, sha256, session_key=KEY, receipt_id=receipt_id, places=places)
 
 
+@pytest.mark.parametrize(("change", "left"), [(APPEND, OLD + OURS), (REWRITE, OLD)])
+def test_a_second_name_of_a_transcript_is_as_where_its_agent_writes(
+    path: Path, places: Places, change: FileChange, left: bytes
+) -> None:
+    """An append goes to both; a rewrite parts them, and the second name keeps the old file."""
+    second = path.with_name("kept.jsonl")
+    second.hardlink_to(path)
+    apply_change(path, look_at(path), change, occasion(), places)
+    assert second.read_bytes() == left
+    assert path.read_bytes() == {APPEND: OLD + OURS, REWRITE: REWRITTEN}[change]
+
+
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_disk_without_hard_links_is_good_enough(
     path: Path, places: Places, change: FileChange, monkeypatch: pytest.MonkeyPatch
