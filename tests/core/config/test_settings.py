@@ -32,6 +32,7 @@ FIGURES: dict[str, object] = {
     "contextWindow": None,
     "gauge.trigger": "70%",
     "gauge.nudge": True,
+    "gauge.showLimits": False,
     "checkpoint.trigger": "80%",
     "checkpoint.retention": 5,
     "checkpoint.minimumChangePercent": 5,

@@ -4,7 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+from lsprotocol import types
 
+from codex_files import CodexFile
 from pi_files import MODEL, PiFile, grow
 from running import Place
 from ullage.app.gauge.inspect import fill
@@ -81,3 +83,25 @@ async def test_shares_come_with_the_gauge_or_after_a_pause_and_the_switch_at_onc
     assert found.tooltip.endswith("Automatic compaction: off")
     (row,) = (await editor.request("ullage/sessions")).sessions
     assert not row.isAutomatic
+
+
+async def test_the_limits_of_the_plan_stand_in_the_hover_and_beside_the_gauge_if_wished(
+    editor, place: Place
+) -> None:
+    codex = CodexFile(cwd=str(place.cwd))
+    codex.user("Go on.")
+    codex.assistant("Done.", n_total=50_000)
+    limits = {
+        name: {"used_percent": percent, "window_minutes": n_minutes, "resets_at": 99_999_999_999}
+        for name, percent, n_minutes in (("secondary", 41, 10_080), ("primary", 2.6, 300))
+    }
+    codex.event("token_count", info=None, rate_limits=limits)
+    name = "rollout-2026-11-28T10-00-00-01a1fbde-0000-7000-8000-000000000001.jsonl"
+    place.write(str(place.home / ".codex/sessions/2026/11/28" / name), codex.data)
+    await editor.start(place.cwd)
+    found = await editor.gauge(lambda gauge: "Limits: 5h 3% until " in gauge.tooltip)
+    assert "; week 41% until " in found.tooltip
+    assert found.item == found.text
+    wish = types.DidChangeConfigurationParams(settings={"ullage": {"gauge.showLimits": True}})
+    editor.client.workspace_did_change_configuration(wish)
+    await editor.gauge(lambda gauge: gauge.item == f"{found.text} · 5h 3% · week 41%")

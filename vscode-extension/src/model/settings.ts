@@ -5,6 +5,7 @@ export const SERVER_SETTINGS = [
   "contextWindow",
   "gauge.trigger",
   "gauge.nudge",
+  "gauge.showLimits",
   "compaction.autoEnabled",
   "compaction.notifyBeforeAuto",
   "compaction.maxAutoCompactions",

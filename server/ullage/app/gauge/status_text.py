@@ -262,6 +262,12 @@ def limits_text(loaded: Loaded) -> str:
     )
 
 
+def short_limits_text(loaded: Loaded) -> str:
+    """Write how much of the user's plan is used beside a gauge: `5h 24% · week 41%`."""
+    limits = limits_of(loaded)
+    return " · ".join(limit_text(limit.n_minutes, limit.used_percent) for limit in limits)
+
+
 def figures_text(loaded: Loaded) -> str:
     """Say what the session cost, as its agent told it; empty where it did not."""
     figures = loaded.figures

@@ -54,6 +54,7 @@ _BANDS = 'docs/design/gauge.md, "Bands"'
 _RESERVE = 'docs/design/gauge.md, "Reserve"'
 _DEGRADATION = 'docs/design/gauge.md, "Degradation"'
 _LAYERS = 'docs/design/layers.md, "The three layers"'
+_PLAN = 'docs/design/gauge.md, "Limits of the plan"'
 _LIMITS = 'docs/design/layers.md, "Limits of automatic runs"'
 _SANDBOX = 'docs/design/layers.md, "Read-only mode"'
 _PRUNE = 'docs/design/prune.md, "The six rules"'
@@ -73,6 +74,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         "Where the agent is told how full it is", _BANDS)] = 0.70
     shows_nudges: Annotated[bool, Key("gauge.nudge", FLAG,
         "Whether the editor says once, for each band, that the window fills", _BANDS)] = True
+    shows_limits: Annotated[bool, Key("gauge.showLimits", FLAG,
+        "Whether the limits of your plan stand beside the gauge in the editor", _PLAN)] = False
     checkpoint_ratio: Annotated[float, _limit("checkpoint.trigger", SHARE,
         "Where a checkpoint is written", _BANDS)] = 0.80
     is_auto_enabled: Annotated[bool, Key("compaction.autoEnabled", FLAG,

@@ -14,8 +14,11 @@ from ullage.app.gauge.inspect import WindowShares, fill
 from ullage.app.gauge.status_text import (
     ago,
     due_text,
+    figures_text,
+    limits_text,
     name_text,
     own_text,
+    short_limits_text,
     status_text,
     title_text,
     total_text,
@@ -26,9 +29,10 @@ from ullage.app.gauge.status_text import (
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.title import short_id
 from ullage.core.gauge.breakdown import Share
-from ullage.core.gauge.gauge import gauge_text, share_text, tells_usage, triggers
+from ullage.core.gauge.gauge import gauge_text, tells_usage, triggers
 from ullage.core.gauge.history import HistoryMark, UsagePoint
 from ullage.core.gauge.status import Status, last_compaction_ms, rfc3339
+from ullage.core.transcript.agent_lines import share_text
 from ullage.lsp import protocol
 from ullage.lsp.convert import LEVELS, escape_markdown, session_ref
 from ullage.lsp.documents.outline import entry_lines, line_of
@@ -82,16 +86,21 @@ async def _publish(ls: UllageServer) -> None:
         ls.sessions.filling = ls.begin(_pause, ls)
     elif is_due:
         ls.sessions.filling = ls.begin(_fill, ls, loaded)
-    is_named = ls.several_agents_are_live()
     params = evolve(
         params,
-        item=f"{loaded.session.agent.name} {params.text}" if is_named else params.text,
+        item=_item(loaded, params.text, is_named=ls.several_agents_are_live()),
         isChosen=loaded.path == ls.sessions.chosen,
     )
     if _find_shown(ls) is not loaded:
         # What is sent last is the newest: this one is published after whoever changed it.
         return
     ls.protocol.notify(GAUGE_NOTIFICATION, params)
+
+
+def _item(loaded: Loaded, text: str, *, is_named: bool) -> str:
+    name = f"{loaded.session.agent.name} " if is_named else ""
+    limits = short_limits_text(loaded) if loaded.policy.shows_limits else ""
+    return f"{name}{text} · {limits}" if limits else f"{name}{text}"
 
 
 async def _fill(ls: UllageServer, loaded: Loaded) -> None:
@@ -199,6 +208,10 @@ def gauge_tooltip(
     if due:
         rows.append(f"Due now: {escape_markdown(due)}")
     rows.append(f"Next: {trigger_text(status)}{_forecast(filling)}")
+    if limits := limits_text(loaded):
+        rows.append(f"Limits: {escape_markdown(limits)}")
+    if figures := figures_text(loaded):
+        rows.append(f"Cost: {escape_markdown(figures)}")
     n_compactions = status.degradation.n_compactions
     if n_compactions:
         last = ago(last_compaction_ms(loaded.context))
