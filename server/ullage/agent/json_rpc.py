@@ -66,7 +66,7 @@ def read_line(line: bytes) -> Incoming | BadLine:
         return BadLine(id=None, error=RpcError(INVALID_REQUEST, message))
     try:
         return msgspec.convert(value, Incoming)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
         message = f"not a request of JSON-RPC 2.0: {error}"
         return BadLine(id=_id_of(value), error=RpcError(INVALID_REQUEST, message))
 
@@ -90,7 +90,7 @@ def read_params(params: object, shape: type[P]) -> P:
     """
     try:
         return msgspec.convert({} if params is None else params, shape)
-    except (msgspec.ValidationError, OverflowError) as error:
+    except (msgspec.ValidationError, OverflowError, UnicodeEncodeError) as error:
         raise RpcError(INVALID_PARAMS, f"wrong params: {error}") from None
 
 

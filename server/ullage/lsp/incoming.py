@@ -49,7 +49,7 @@ class AnsweringProtocol(LanguageServerProtocol):
             return
         try:
             envelope = msgspec.convert(message, Envelope)
-        except msgspec.ValidationError as error:
+        except (msgspec.ValidationError, UnicodeEncodeError) as error:
             wrong = JsonRpcInvalidRequest(f"not a request of JSON-RPC 2.0: {error}")
             self._refuse(_id_of(fields), wrong)
             return
