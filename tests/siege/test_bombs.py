@@ -17,6 +17,7 @@ from gemini_files import GeminiFile
 from pi_files import PiFile
 from running import Place
 from ullage.core.transcript.entries import MemoryLines
+from ullage.store.config.agent_settings import parse_toml
 from ullage.store.transcript import packed
 from ullage.store.transcript.packed import PackedLines
 from ullage.store.transcript.reader import BLOCK_BYTES, FileLines
@@ -166,3 +167,22 @@ def test_nesting_of_any_depth_stops_no_reading(place: Place, agent: str, nested:
         path = place.write("s.jsonl", bad)
         done = place.run(*READING[at % len(READING)], "--session", path)
         assert done.returncode in (0, 3), (match, done.stderr)
+
+
+@pytest.mark.parametrize(
+    "key", [b"a.", b"a . ", b'"a b".', b"'='.", b'"\\"".', b"{x={a."], ids=ascii
+)
+def test_a_key_of_many_parts_in_codex_settings_takes_no_memory(place: Place, key: bytes) -> None:
+    settings = place.home / ".codex" / "config.toml"
+    settings.parent.mkdir()
+    part = key.rpartition(b"{")[2]
+    settings.write_bytes(b"a=" * key.startswith(b"{") + key + part * 5_000 + b"a=1\n")
+    path = place.write("s.jsonl", small_sessions(place)["codex"])
+    assert place.run("context", "status", "--session", path).returncode == 0
+    with pytest.raises(ValueError, match="no settings file"):
+        parse_toml(settings.read_bytes())
+
+
+def test_settings_of_codex_with_many_dots_in_their_texts_are_read() -> None:
+    text = b"a . b " * 9 + b"..." * 100 + b"Do this. Do that. " * 100
+    assert parse_toml(b'notify = "' + text + b'"\n[mcp_servers.a."b.c".d]\n')["notify"]

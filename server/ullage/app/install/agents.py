@@ -14,6 +14,7 @@ from ullage.formats.agents.claude_code.agent import CLAUDE_CODE
 from ullage.formats.agents.codex.agent import CODEX
 from ullage.formats.agents.openclaw.agent import OPENCLAW
 from ullage.formats.agents.openclaw.settings import STATE_HOME
+from ullage.store.config.agent_settings import parse_toml
 from ullage.store.files.places import Places
 from ullage.store.files.programs import interpreter
 
@@ -124,15 +125,13 @@ def _claude_code_notes(folder: Path, settings: str) -> tuple[str, ...]:
 
 def _codex_notes(folder: Path, settings: str) -> tuple[str, ...]:
     """Look into the other file that says something about hooks; a damaged one says nothing."""
-    import tomllib
-
     from ullage.store.install.agent_files import read_agent_file
 
     del settings
     config: dict[str, object] = {}
-    with suppress(Unreadable, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError):
+    with suppress(Unreadable, ValueError, RecursionError):
         data = read_agent_file(folder / "config.toml").data
-        config = cast(dict[str, object], tomllib.loads((data or b"").decode("utf-8")))
+        config = parse_toml(data or b"")
     features, hooks = config.get("features"), config.get("hooks")
     notes: list[str] = []
     if isinstance(features, dict):
