@@ -15,7 +15,7 @@ from running import WAIT_S
 N_PARTS = 2
 SHARE = int(os.environ.get("CRASH_SHARE", "10"))
 """One of so many points is tried; 1 tries all of them."""
-N_RANDOM = int(os.environ.get("CRASH_RANDOM", "100"))
+N_RANDOM = int(os.environ.get("CRASH_RANDOM", "40"))
 """Stacked faults for each operation and part, of which the share is tried too."""
 SEED = os.environ.get("CRASH_SEED", "1")
 TIMEOUT_S = 3600
