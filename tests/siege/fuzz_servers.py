@@ -68,7 +68,13 @@ PARAMS: Json = {
 }
 """Of all methods together: each takes those that it knows."""
 OPEN = _request("context/open", **PARAMS)
-AGENT_SEEDS = (*(_request(method, **PARAMS) for method in HANDLERS), b"", b"[]", b"{}")
+AGENT_SEEDS = (
+    *(_request(method, **PARAMS) for method in HANDLERS),
+    b"",
+    b"[]",
+    b"{}",
+    b'"\\ud800"',
+)
 
 
 class _FaultLog(logging.Handler):

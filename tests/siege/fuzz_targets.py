@@ -12,8 +12,8 @@ from typing import NamedTuple
 import msgspec
 from backports import zstd
 
-from database_files import OPENCODE_SAMPLE
 from hook_inputs import claude, codex, copilot, data, tool_call
+from siege.fuzz_databases import list_caches, list_databases, read_caches
 from siege.fuzz_servers import AGENT_SEEDS, EDITOR_SEEDS, AgentServer, EditorServer
 from siege.fuzz_sessions import (
     SAMPLES,
@@ -279,7 +279,8 @@ TARGETS_BY_NAME = {
         Target("summaries", 30, TRANSCRIPTS, summarize_transcripts),
         Target("repairs", 30, TRANSCRIPTS, repair_transcripts),
         Target("packed", 20, (*map(zstd.compress, TRANSCRIPTS), *TRANSCRIPTS), read_packed),
-        Target("databases", 20, (OPENCODE_SAMPLE.read_bytes(),), read_databases),
+        Target("databases", 20, list_databases(), read_databases),
+        Target("caches", 10, list_caches(), read_caches),
         Target("configuration", 80, _read_corpus("configuration"), _read_configurations),
         Target("settings", 100, _read_corpus("settings"), _edit_settings),
         Target("checkpoints", 140, CHECKPOINTS, _read_checkpoints),

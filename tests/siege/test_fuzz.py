@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no forks")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks, and memory in kilobytes")
 N_INPUTS = 2_000
 
 
