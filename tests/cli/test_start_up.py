@@ -64,6 +64,23 @@ def test_a_command_pays_for_no_other(place, args: tuple[str, ...], others: tuple
     assert done.stderr == "imported: []\n"
 
 
+OTHER_PARTS = (
+    *(f"ullage.formats.agents.{name}.agent" for name in ("claude_code", "codex", "gemini")),
+    *("ullage.formats.agents.opencode.agent", "ullage.formats.agents.openclaw.skills"),
+    *("ullage.core.assembly.skills", "ullage.core.assembly.skill_frontmatter", "ullage.lsp"),
+    *("ullage.core.text.json5", "ullage.core.text.wording", "ullage.core.text.sentences"),
+    *("ullage.agent", "ullage.summary", "ullage.app.install", "ullage.app.memory"),
+    *("html", "backports.zstd", "compression.zstd", "secrets", "regex", "subprocess"),
+)
+
+
+def test_a_status_imports_the_row_of_its_agent_and_nothing_of_skills(place) -> None:
+    path = place.write("s.jsonl", conversation(2).data)
+    script = SCRIPT.format(names=OTHER_PARTS)
+    done = place.run_process("context", "status", "--session", path, program=("-c", script))
+    assert done.stderr == "imported: []\n"
+
+
 def test_a_look_whether_a_dream_is_due_imports_nothing_of_dreams(place) -> None:
     script = (
         "import sys, ullage.app.dream.due\n"
