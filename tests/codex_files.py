@@ -80,7 +80,8 @@ class CodexFile:
 
     def tokens(self, usage: object, window: int = 258_400) -> None:
         info = {"last_token_usage": usage, "model_context_window": window}
-        self.event("token_count", info=info, rate_limits=None)
+        limit = {"used_percent": len(self.lines), "window_minutes": 300, "resets_at": 1}
+        self.event("token_count", info=info, rate_limits={"primary": limit, "secondary": None})
 
     def estimate(self, n_total: int) -> None:
         self.tokens({**usage_of(0), "total_tokens": n_total})

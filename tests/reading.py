@@ -35,6 +35,7 @@ def essence(context: Context) -> tuple[object, ...]:
         context.provider,
         context.window_tokens,
         context.n_sent_before,
+        context.limits,
         context.n_entries,
         context.size_bytes,
     )

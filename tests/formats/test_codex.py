@@ -23,6 +23,7 @@ from ullage.core.transcript.entries import (
     plain_text,
     render,
 )
+from ullage.core.transcript.limits import Limit
 from ullage.core.transcript.lineage import EMPTY_INDEX, Index
 from ullage.formats.agents.codex.agent import CODEX
 from ullage.formats.json_line import MAX_LINE_BYTES
@@ -457,3 +458,15 @@ def test_an_estimate_beyond_the_window_is_none() -> None:
     codex.estimate(940_499)
     gauge = gauge_of(read(codex.data).context)
     assert (gauge.used_tokens, gauge.used_source) == (200_000, "reported")
+
+
+def test_the_limits_that_were_told_last_are_those_of_the_plan() -> None:
+    codex = CodexFile()
+    codex.user("Go on.")
+    codex.assistant("Done.", n_total=50)
+    weekly = {"used_percent": 41.4, "window_minutes": 10_080}
+    broken = {"used_percent": float("1e300"), "window_minutes": 300, "resets_at": "soon"}
+    for told in ({"primary": weekly, "secondary": broken}, {"primary": None}, None, [], "none"):
+        codex.event("token_count", info=None, rate_limits=told)
+    expected = (Limit(n_minutes=10_080, used_percent=41, resets_at_s=0),)
+    assert read(codex.data).context.limits == expected

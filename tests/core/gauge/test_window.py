@@ -5,8 +5,10 @@ import pytest
 
 from factories import context_of, user
 from ullage.core.config.settings import Config
+from ullage.core.gauge.agent_figures import ToldWindow
 from ullage.core.gauge.window import (
     DEFAULT_WINDOW,
+    ModelRow,
     Window,
     WindowSource,
     check_window,
@@ -102,3 +104,22 @@ def test_only_a_guess_and_a_disproved_window_are_uncertain() -> None:
     sources: tuple[WindowSource, ...] = ("setting", "agent", "configuration", "model table")
     assert all(window(1000, source).is_certain for source in sources)
     assert not DEFAULT_WINDOW.is_certain
+
+
+@pytest.mark.parametrize(
+    ("told", "recorded", "expected"),
+    [
+        ("claude-opus-4-6", None, (500_000, "agent")),
+        ("another-model", None, (200_000, "model table")),
+        ("claude-opus-4-6", 300_000, (300_000, "agent")),
+    ],
+)
+def test_a_window_that_was_told_counts_behind_what_the_session_records_of_its_model(
+    told: str, recorded: int | None, expected: tuple[int, str]
+) -> None:
+    context = context_of([user("one")])
+    context = msgspec.structs.replace(context, model="claude-opus-4-6", window_tokens=recorded)
+    row = ModelRow(name="*/claude-opus-4-6", window_tokens=200_000, source="a table")
+    window = ToldWindow(model=told, n_tokens=500_000)
+    resolved = resolve_window(context, Config(), None, row, window)
+    assert (resolved.n_tokens, resolved.source) == expected
