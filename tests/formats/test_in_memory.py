@@ -128,7 +128,7 @@ def test_chat_messages_read_as_what_they_are() -> None:
 
 @pytest.mark.parametrize("agent", get_args(MessageFormat))
 def test_each_message_has_an_item(agent: MessageFormat) -> None:
-    strange: list[Json] = [{}, {"type": "ghost_snapshot"}, {"role": 7}, {"content": {"a": []}}]
+    strange: list[Json] = [{"role": ""}, {"type": "ghost_snapshot"}, {"role": "x", "content": [{}]}]
     assert len(held(agent, strange).items) == len(strange)
 
 

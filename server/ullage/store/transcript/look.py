@@ -51,8 +51,13 @@ class TranscriptFolder(msgspec.Struct, frozen=True, kw_only=True):
 def find_transcripts(
     folders: Iterable[TranscriptFolder], owners: Set[str], read_owner: ReadOwner, places: Places
 ) -> list[TranscriptFile]:
-    """Find the transcripts in some folders that belong to one of the owners."""
-    folders = tuple(folders)
+    """Find the transcripts in some folders that belong to one of the owners.
+
+    Where there is no folder, nothing is learned, and no file of ours begun.
+    """
+    folders = tuple(folder for folder in folders if folder.path.is_dir())
+    if not folders:
+        return []
     with _lock:
         try:
             with open_known_folders(places) as known:

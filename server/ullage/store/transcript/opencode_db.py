@@ -119,7 +119,8 @@ class DatabaseLines(database.SessionRows):
 
     def _messages(self, query: str, n_skipped: int) -> Iterator[bytes]:
         """Go on behind the last key: a page that skips what was read goes through all of it."""
-        after, before = _FIRST, self._end
+        after: _Key = _FIRST
+        before: _Key = self._end
         n_left = self._n_messages - n_skipped
         while page := self._page(query, after, before, min(PAGE_MESSAGES, n_left), n_skipped):
             yield from page.values()
