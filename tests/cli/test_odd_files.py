@@ -79,6 +79,16 @@ def test_what_is_no_file_holds_up_nothing(place: Place, session: Path, kind: str
         remove(path)
 
 
+def test_a_state_folder_that_cannot_be_looked_at_is_one_line(place: Place, session: Path) -> None:
+    """Its name is too long, which is as a folder above it that is closed to the user."""
+    state = str(place.root / ("x" * 300))
+    for args in (*READERS, *WRITERS):
+        told = ("--session", session) if takes(args) else ()
+        done = place.run(*args, *told, ULLAGE_STATE_DIR=state)
+        assert done.returncode in (0, 4, 5), (args, done.stderr)
+        assert done.stderr.count("\n") == (done.returncode != 0), (args, done.stderr)
+
+
 def takes(args: tuple[str, ...]) -> bool:
     """Whether a command is told a session."""
     return args != ("memory", "status")

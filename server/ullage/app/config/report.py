@@ -21,8 +21,8 @@ from ullage.core.config.key import (
 from ullage.core.config.settings import KEYS, SPELLINGS, Config
 from ullage.core.secrets.scan import list_known_secrets, mask
 from ullage.core.text.prose import plural
-from ullage.store.config.files import config_paths, is_there
-from ullage.store.files.places import Places
+from ullage.store.config.files import config_paths
+from ullage.store.files.places import Places, is_there
 
 PlainValue: TypeAlias = bool | int | float | str | list[str] | None
 """A value as it may be written into a file: a threshold in percent is a text such as `88%`."""

@@ -17,7 +17,7 @@ from ullage.core.memory.journal import Asker
 from ullage.core.text.prose import plural
 from ullage.errors import StorageError
 from ullage.formats.json_line import iso_ms
-from ullage.store.files.places import Places
+from ullage.store.files.places import Places, is_there
 from ullage.store.memory.dream_state import read_last_dream
 from ullage.store.memory.index import MemoryIndex
 from ullage.store.memory.journal import read_journal
@@ -134,7 +134,7 @@ def status_text(status: MemoryStatus) -> str:
 
 
 def _read_index(path: Path) -> IndexStatus | None:
-    files = [file for file in (path, path.with_name(f"{path.name}-wal")) if file.exists()]
+    files = [file for file in (path, path.with_name(f"{path.name}-wal")) if is_there(file)]
     if path not in files:
         return None
     found = [file.stat() for file in files]

@@ -23,7 +23,7 @@ from ullage.formats.registry import AGENTS
 from ullage.store.change.new_session import has_digest
 from ullage.store.change.receipts import receipt_of_new, written_before_us
 from ullage.store.change.session_lock import QUIET_S
-from ullage.store.files.places import Places
+from ullage.store.files.places import Places, is_there
 from ullage.store.files.processes import running_sessions
 from ullage.store.transcript.database import SessionRows, find_databases
 from ullage.store.transcript.folders import TranscriptFile, is_of_workspace, transcripts_below
@@ -104,7 +104,7 @@ def find_session(text: str | None, places: Places) -> Session:
             )
         return seen[0].session
     path = _as_path(text)
-    if path.suffix or len(path.parts) != 1 or _exists(places.cwd / path):
+    if path.suffix or len(path.parts) != 1 or is_there(places.cwd / path):
         session = open_session(places.cwd / path)
     else:
         session = _session_by_id(text, places)
@@ -306,13 +306,6 @@ def _folders_of(info: AgentInfo, cwd: Path, places: Places) -> set[Path]:
 def _spellings(cwd: Path) -> set[str]:
     """Give a folder as it was named and as it really is; an agent may note either."""
     return {str(cwd), str(cwd.resolve())}
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:
-        return False
 
 
 def _as_path(text: str) -> Path:

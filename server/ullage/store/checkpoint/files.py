@@ -13,6 +13,7 @@ from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint, StorageError
 from ullage.store.checkpoint.yaml_file import dump, load
 from ullage.store.files import atomic
+from ullage.store.files.places import is_there
 
 POINTER_NAME = "_latest.json"
 FIRST_ID = "cp_001"
@@ -46,7 +47,7 @@ def list_ids(folder: Path) -> tuple[str, ...]:
 
 def find_session_key(session_id: str, folder: Path) -> str | None:
     """Find the key of a session by its whole id, in the folder of all checkpoints."""
-    for path in folder.iterdir() if folder.is_dir() else ():
+    for path in folder.iterdir() if is_there(folder) else ():
         # A key with a colon is changed to be a folder's name, and ends in a digest then.
         if f"_{session_id}-" in path.name:
             latest = read_latest(path).checkpoint

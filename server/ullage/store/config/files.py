@@ -10,7 +10,7 @@ import msgspec
 from ullage.core.config.key import Code, Finding, Place, Source
 from ullage.core.text.positions import Positions
 from ullage.core.text.tree import ParseError, ScalarNode
-from ullage.store.files.places import Places
+from ullage.store.files.places import Places, is_there
 
 MAX_SIZE_BYTES = 256 * 1024
 """Chosen: a file with every key and a comment on each has 10 kB, and reading the worst kind of so
@@ -63,14 +63,6 @@ def _stamp(path: Path) -> Stamp:
     except (OSError, ValueError):
         return str(path), 0, 0
     return str(path), info.st_mtime_ns, info.st_size
-
-
-def is_there(path: Path) -> bool:
-    try:
-        path.stat()
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def guess_place(path: Path) -> Place:

@@ -56,6 +56,15 @@ def session_folder(kind: str, session_key: str, places: Places) -> Path:
     return parent / name
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is such a file or folder; what cannot be looked at is none."""
+    try:
+        path.stat()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 def is_project(folder: Path, places: Places) -> bool:
     """Whether a folder may be a project's: a home folder and a root hold what is others'."""
     folder = folder.resolve()

@@ -15,6 +15,7 @@ from typing import TypeAlias, cast
 
 from ullage.errors import UllageError
 from ullage.store.files.atomic import make_folder, make_private_file
+from ullage.store.files.places import is_there
 from ullage.store.gauge.tokenizer import count_tokens
 
 DIGEST_BYTES = 16
@@ -58,7 +59,7 @@ class TokenCounts:
         self._lock = Lock()
         self._reader: sqlite3.Connection | None = None
         self._close: Callable[[], object] = lambda: None
-        self._is_readable = self._path.is_file()
+        self._is_readable = is_there(self._path)
         self._is_kept = is_kept
 
     def __call__(self, text: str) -> int:

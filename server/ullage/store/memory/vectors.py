@@ -18,6 +18,7 @@ import msgspec
 
 from ullage.errors import StorageError
 from ullage.store.files.atomic import make_folder, make_private_file, unwritable
+from ullage.store.files.places import is_there
 
 if TYPE_CHECKING:
     from ullage.store.memory.vector_table import VectorTable
@@ -74,7 +75,7 @@ class VectorStore:
         Raises:
             StorageError: they cannot be read; damaged ones are gone then.
         """
-        if not self.path.exists():
+        if not is_there(self.path):
             return ()
         with self._open() as connection:
             found = connection.execute("SELECT * FROM space ORDER BY is_active DESC, id")
