@@ -38,7 +38,7 @@ from ullage.store.change.receipts import has_receipts, refuse_second_session
 from ullage.store.change.recovery import recover
 from ullage.store.change.session_lock import session_lock, wait_until_quiet
 from ullage.store.checkpoint.files import carry_latest
-from ullage.store.files.places import Places, session_folder
+from ullage.store.files.places import Places, is_there, session_folder
 from ullage.store.state.runtime_state import carry_state
 from ullage.store.transcript.reader import FileLines
 
@@ -272,7 +272,7 @@ def choose_entry_id(
         data = "\n".join((*map(str, state), str(number)))
         entry_id = hashlib.sha256(data.encode()).hexdigest()[:8]
         change = render(entry_id)
-        if not isinstance(change, NewSession) or not path.with_name(change.name).exists():
+        if not isinstance(change, NewSession) or not is_there(path.with_name(change.name)):
             return entry_id, change
     raise AssertionError("some name is free")
 

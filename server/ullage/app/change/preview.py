@@ -28,7 +28,7 @@ from ullage.core.secrets.scan import mask
 from ullage.core.summary.preview import Proposal, read_proposal, write_before, write_proposal
 from ullage.errors import ChangedMeanwhile, InputError, PreviewNotFound, PreviewRefused
 from ullage.store.documents import previews
-from ullage.store.files.places import Places
+from ullage.store.files.places import Places, is_there
 from ullage.store.gauge.token_counts import CountText
 from ullage.store.transcript.reader import FileLines, Fingerprint, look_at
 
@@ -256,7 +256,7 @@ def _is_edited(path: Path) -> bool:
         return read_proposal(previews.read_proposed(path)).is_edited
     except PreviewNotFound:
         # What cannot be read is not ours alone.
-        return path.exists()
+        return is_there(path)
 
 
 def _request(note: PreviewNote, proposed: Proposal) -> Request:

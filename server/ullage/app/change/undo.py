@@ -24,7 +24,7 @@ from ullage.core.transcript.context import Compaction, Context, PruneRecord
 from ullage.errors import Refused
 from ullage.store.change.new_session import has_digest, remove_new_session
 from ullage.store.change.receipts import list_receipts, mark, sessions_made_from
-from ullage.store.files.places import Places
+from ullage.store.files.places import Places, is_there
 
 
 class Withdrawal(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,7 +148,7 @@ def _is_of_another_file(receipt: Receipt, path: str) -> bool:
 
     Where a format has no id, the file's name is it.
     """
-    return path not in (receipt.path, receipt.new_path) and Path(receipt.path).exists()
+    return path not in (receipt.path, receipt.new_path) and is_there(Path(receipt.path))
 
 
 def plan_undo_of(made: make.ChangeResult, config: Config, places: Places) -> Withdrawal | Reversal:
