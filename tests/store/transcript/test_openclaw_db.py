@@ -81,6 +81,18 @@ def test_a_damaged_event_is_a_line_that_is_no_json(tmp_path: Path, frame: bytes)
     assert b'"e7"' in lines[2]
 
 
+@pytest.mark.parametrize("number", [b"\x01", "one", 1.5, None])
+def test_an_event_without_a_whole_number_is_passed_over(tmp_path: Path, number: object) -> None:
+    path = openclaw_database(tmp_path / "a.sqlite", {"one": [HEADER, event(1)]})
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "INSERT INTO transcript_events VALUES ('one', ?, '{}', NULL, 2, NULL)", (number,)
+        )
+    lines = DatabaseLines(path, "one")
+    assert len(list(lines.forward())) == len(list(lines.backward())) == 2
+    assert lines.size_bytes == 2
+
+
 def test_a_session_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     path = openclaw_database(tmp_path / "a.sqlite", {"one": [HEADER]})
     with pytest.raises(Unreadable, match="has no session two"):

@@ -26,8 +26,10 @@ _Row: TypeAlias = tuple[int, object, object]
 """An event's number, its text, and its frame where it has no text."""
 
 _SESSIONS = "SELECT session_key, current_session_id, entry_json FROM session_nodes"
-_BOUNDS = "SELECT min(seq), max(seq) FROM transcript_events WHERE session_id = ?"
-_EVENTS = "SELECT seq, event_json, event_zstd FROM transcript_events WHERE session_id = ?"
+_NUMBERED = "FROM transcript_events WHERE session_id = ? AND typeof(seq) = 'integer'"
+"""In a damaged database a number may be of any type."""
+_BOUNDS = f"SELECT min(seq), max(seq) {_NUMBERED}"
+_EVENTS = f"SELECT seq, event_json, event_zstd {_NUMBERED}"
 _FIRST = f"{_EVENTS} ORDER BY seq LIMIT 1"
 _FORWARD = f"{_EVENTS} AND seq >= ? AND seq <= ? ORDER BY seq LIMIT {PAGE_EVENTS}"
 _BACKWARD = f"{_EVENTS} AND seq >= ? AND seq <= ? ORDER BY seq DESC LIMIT {PAGE_EVENTS}"
