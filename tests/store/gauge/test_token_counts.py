@@ -69,6 +69,17 @@ def test_a_damaged_cache_is_counted_anew(tmp_path: Path, damage: bytes) -> None:
     again.save()
 
 
+def test_a_cache_whose_tables_are_no_text_is_counted_anew(tmp_path: Path) -> None:
+    counts = TokenCounts("one", tmp_path, Counter())
+    counts("abc")
+    counts.save()
+    path = tmp_path / "index" / "tokens.sqlite"
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE counts", b"CREATE TABLE co\xc5nts"))
+    again = TokenCounts("one", tmp_path, Counter())
+    assert (again.known("abc"), again("abc")) == (None, 3)
+    again.save()
+
+
 def test_a_state_folder_that_cannot_be_written_changes_no_count(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     counts = TokenCounts("one", tmp_path / "file" / "state", Counter())

@@ -225,7 +225,7 @@ def _interpreters(agent: agents.LocalTarget) -> set[str]:
     data = agent_files.read_agent_file(agent.program / agents.COMMAND_FILE).data
     try:
         command = msgspec.json.decode(data or b"", type=dict[str, tuple[str, ...]])["command"]
-    except (msgspec.DecodeError, KeyError):
+    except (ValueError, RecursionError, KeyError):
         return set()
     return set(command[:1])
 

@@ -138,7 +138,7 @@ def read_entry(file: Path) -> Entry | None:
     """
     try:
         entry = msgspec.json.decode(file.read_bytes(), type=Entry)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, ValueError, RecursionError):
         return None
     return entry if entry.version == VERSION else None
 

@@ -60,7 +60,7 @@ def _live_in(folder: Path) -> Iterable[_RunningProcess]:
     for path in paths:
         try:
             yield msgspec.json.decode(path.read_bytes(), type=_RunningProcess)
-        except (OSError, msgspec.DecodeError):
+        except (OSError, ValueError, RecursionError):
             continue
 
 

@@ -100,7 +100,7 @@ class TokenCounts:
             self._close()
             self._reader = None
             if self._new and self._is_kept:
-                with suppress(UllageError, OSError, sqlite3.Error):
+                with suppress(UllageError, OSError, sqlite3.Error, UnicodeDecodeError):
                     self._write()
             self._new.clear()
             self._n_new_chars = 0
@@ -119,7 +119,7 @@ class TokenCounts:
                 tuple[int] | None,
                 self._reader.execute(_SELECT, (self._encoding, digest)).fetchone(),
             )
-        except sqlite3.Error:
+        except (sqlite3.Error, UnicodeDecodeError):  # the second for damage that is no text
             self._is_readable = False
             return None
         return None if row is None else row[0]

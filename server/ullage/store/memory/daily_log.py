@@ -159,7 +159,7 @@ def settle_append(path: Path, places: Places) -> None:
     intent_path = _intent_path(path, places)
     try:
         intent = msgspec.json.decode(intent_path.read_bytes(), type=_Intent)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, ValueError, RecursionError):
         return
     try:
         with suppress(FileNotFoundError):

@@ -38,7 +38,7 @@ def read_index(lines: FileLines, places: Places) -> Index:
     try:
         data = _index_path(lines.path, places).read_bytes()
         stored = msgspec.json.decode(data, type=StoredIndex)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, ValueError, RecursionError):
         return EMPTY_INDEX
     fingerprint = lines.fingerprint
     is_same = (
