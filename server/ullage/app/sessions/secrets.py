@@ -21,6 +21,8 @@ class SessionSecrets:
         self._header, self.places = header, places
         self._items: tuple[ContextItem, ...] = ()
         self._named: frozenset[str] = frozenset()
+        self._last: tuple[tuple[ContextItem, ...], tuple[str, ...]] | None = None
+        """The messages that were asked for last, and the answer: one value, as threads ask."""
 
     @cached_property
     def values(self) -> tuple[str, ...]:
@@ -31,11 +33,14 @@ class SessionSecrets:
 
         What was called so once is masked wherever it stands, in whatever follows.
         """
+        if self._last is not None and items is self._last[0]:
+            return self._last[1]
         seen, n_seen = self._items, len(self._items)
         is_longer = all(map(is_, seen, items)) and len(items) >= n_seen
         named = list_named_in(items[n_seen:] if is_longer else items)
         self._items, self._named = items, self._named.union(named)
-        return _sort({*self.values, *self._named})
+        self._last = items, _sort({*self.values, *self._named})
+        return self._last[1]
 
 
 def secrets_for(header: Header, places: Places) -> tuple[str, ...]:
