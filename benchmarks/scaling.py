@@ -6,8 +6,8 @@ Rows are an input, an agent and a command; only those are measured that hold eve
 `scaling.py tiny codex checkpoint` is one row. Each is the real command with an empty state folder,
 on a session of n and of 4n entries, in a process forked off this one, which has imported it and
 loaded the tokenizers; what a session of a few entries takes is taken off. The power is the
-logarithm of the ratio of both costs to the base 4: 1 is linear, 2 quadratic. Where it is above
-the limit, both are run again, and the medians count.
+logarithm of the ratio of both costs to the base of the ratio of both sizes: 1 is linear, 2
+quadratic. Where it is above the limit, both are run again, and the medians count.
 """
 
 import math
@@ -51,14 +51,11 @@ COMMANDS: dict[str, Sequence[str]] = {
     "compact": ["compact", "--window", "4000", "--dry-run"],
     "full": ["compact", "--layer", "full", "--window", "4000", "--dry-run"],
     "auto": ["compact", "--auto", "--window", "4000", "--dry-run"],
-    "undo": ["undo", "--dry-run"],
     "restore": ["checkpoint", "restore", "--into", "session", "--dry-run"],
     "doctor": ["doctor"],
 }
-CHANGES = frozenset({"prune", "rescue", "compact", "full", "auto", "undo", "restore"})
-IN_PLACE = frozenset({"undo", "restore"})
-"""Changes that are made to the session itself, which only pi's allow."""
-PREPARED_BY = {"undo": ["compact", "--yes"], "restore": ["checkpoint", "write"]}
+CHANGES = frozenset({"prune", "rescue", "compact", "full", "auto", "restore"})
+PREPARED_BY = {"restore": [["checkpoint", "write"]]}
 """What a command needs first, not measured."""
 IMPORTED = ("app.change.auto", "app.change.compact_report", "app.gauge.inspect", "cli.previews")
 """What commands import when they are called."""
@@ -227,7 +224,7 @@ def name_file(path: str) -> Json:
 
 INPUTS = {
     "tiny": Input(5_000, tiny),
-    "edits": Input(5_000, edits),
+    "edits": Input(10_000, edits),
     "reads": Input(5_000, reads),
     "identical": Input(1_500, identical),
     "decisions": Input(1_000, decisions),
@@ -272,7 +269,8 @@ def main() -> None:
 def list_rows() -> Iterator[Row]:
     for row in (Row(n, a, c) for n in INPUTS for a in WRITERS for c in COMMANDS):
         is_refused = row.agent in READ_ONLY and row.command in CHANGES
-        if not is_refused and (row.agent == "pi" or row.command not in IN_PLACE):
+        # Into other agents' sessions nothing is put.
+        if not is_refused and (row.agent == "pi" or row.command != "restore"):
             yield row
 
 
@@ -288,14 +286,14 @@ def measure_session(folder: Path, name: str, agent: str, commands: Sequence[str]
         pairs: list[tuple[Cost, Cost]] = []
         try:
             base_s = run_command(home, command, small).cpu_s
-            while not pairs or (len(pairs) < N_ROUNDS and power_of(pairs, base_s) > MAX_POWER):
+            while not pairs or (len(pairs) < N_ROUNDS and power_of(pairs, base_s, n) > MAX_POWER):
                 one = run_command(home, command, first)
                 pairs.append((one, run_command(home, command, second)))
         except RuntimeError as error:
             print(f"| {name} | {agent} | {command} | {error} | | | |", flush=True)
             continue
         one, four = (median(costs) for costs in zip(*pairs, strict=True))
-        power = power_of(pairs, base_s)
+        power = power_of(pairs, base_s, n)
         mark = "**" if power > MAX_POWER else ""
         print(
             f"| {name} | {agent} | {command} | {one.cpu_s:.2f} | {four.cpu_s:.2f}"
@@ -305,9 +303,10 @@ def measure_session(folder: Path, name: str, agent: str, commands: Sequence[str]
     shutil.rmtree(home)
 
 
-def power_of(pairs: Sequence[tuple[Cost, Cost]], base_s: float) -> float:
+def power_of(pairs: Sequence[tuple[Cost, Cost]], base_s: float, n: int) -> float:
     one, four = (median(costs).cpu_s - base_s for costs in zip(*pairs, strict=True))
-    return math.log(max(four, 0.01) / max(one, 0.01)) / math.log(FACTOR)
+    ratio = (FACTOR * n - N_SMALL) / (n - N_SMALL)
+    return math.log(max(four, 0.01) / max(one, 0.01)) / math.log(ratio)
 
 
 def run_command(home: Path, command: str, session: str) -> Cost:
@@ -316,12 +315,14 @@ def run_command(home: Path, command: str, session: str) -> Cost:
         path = home / "sessions" / path.name
         path.parent.mkdir(exist_ok=True)
         shutil.copy(session, path)
-        os.utime(path, (quiet := time.time() - QUIET_S, quiet))
     chosen = ["--session", str(path) if path.suffix else session]
     with tempfile.TemporaryDirectory(dir=home) as state:
-        if command in PREPARED_BY:
-            fork([*PREPARED_BY[command], *chosen], home, state)
-        return fork([*COMMANDS[command], *chosen], home, state)
+        costs: list[Cost] = []
+        for arguments in (*PREPARED_BY.get(command, ()), COMMANDS[command]):
+            if path.is_file():
+                os.utime(path, (quiet := time.time() - QUIET_S, quiet))
+            costs.append(fork([*arguments, *chosen], home, state))
+        return costs[-1]
 
 
 def fork(arguments: Sequence[str], home: Path, state: str) -> Cost:
