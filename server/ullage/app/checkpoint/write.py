@@ -17,7 +17,7 @@ from ullage.app.sessions.session import Session
 from ullage.core.change.compaction import list_open_calls
 from ullage.core.checkpoint.build import PriorState, build
 from ullage.core.checkpoint.checkpoint import Checkpoint, Meta, clean, measure_use
-from ullage.core.checkpoint.diff import has_same_figures, has_same_state, is_as_full, is_near
+from ullage.core.checkpoint.diff import has_same_figures, has_same_state, is_near
 from ullage.core.checkpoint.working_state import WorkingState
 from ullage.core.config.settings import CheckpointSettings
 from ullage.core.facts.collect import FactAccumulator
@@ -25,6 +25,7 @@ from ullage.core.facts.facts import Facts
 from ullage.core.facts.pins import pick_pins
 from ullage.core.gauge.gauge import ratio_at
 from ullage.core.secrets.scan import mask_cached
+from ullage.core.transcript.agent_lines import is_as_full
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import StateUnwritable, StorageError
 from ullage.store.checkpoint import files

@@ -6,9 +6,9 @@ from typing import Final
 from ullage.app.documents.outline import OutlinedSession, count_tokens, find_known_tokens, items_of
 from ullage.core.documents.in_context import Presence, find_presence
 from ullage.core.documents.outline import OutlineRow, RowKind
-from ullage.core.gauge.gauge import share_text, short_tokens
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist, plural
+from ullage.core.transcript.agent_lines import share_text, short_tokens
 from ullage.core.transcript.context import Compaction
 from ullage.core.transcript.entries import Text, ToolResult, result_text
 

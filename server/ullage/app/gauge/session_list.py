@@ -10,9 +10,10 @@ from ullage.app.sessions import find
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.title import short_id
 from ullage.core.config.settings import Config
-from ullage.core.gauge.gauge import UsedSource, gauge_text, short_tokens
+from ullage.core.gauge.gauge import UsedSource, gauge_text
 from ullage.core.gauge.status import rfc3339
 from ullage.core.text.prose import gist
+from ullage.core.transcript.agent_lines import short_tokens
 from ullage.core.transcript.entries import Agent
 from ullage.errors import InputError
 from ullage.formats.json_line import iso_ms

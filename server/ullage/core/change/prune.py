@@ -9,9 +9,10 @@ import msgspec
 from ullage.core.change import tool_outputs
 from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
 from ullage.core.config.settings import Policy
+from ullage.core.transcript.agent_lines import IMAGE_TOKENS
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Block, Image, Text, ToolResult
-from ullage.core.transcript.tokens import IMAGE_TOKENS, Count, count_items
+from ullage.core.transcript.tokens import Count, count_items
 
 Reason: TypeAlias = Literal["old output", "superseded read", "duplicate", "old image", "too large"]
 

@@ -12,9 +12,10 @@ from ullage.core.config.settings import Policy
 from ullage.core.facts.tool_calls import read_call, read_file_read
 from ullage.core.gauge.gauge import PROTECTED_TOOLS
 from ullage.core.text.prose import gist
+from ullage.core.transcript.agent_lines import IMAGE_TOKENS
 from ullage.core.transcript.context import ContextItem, list_rounds
 from ullage.core.transcript.entries import Image, ToolCall, ToolResult, result_text
-from ullage.core.transcript.tokens import IMAGE_TOKENS, Count
+from ullage.core.transcript.tokens import Count
 
 Exemption: TypeAlias = Literal["protected tool", "pinned", "placeholder", "ambiguous"]
 """Why an output never goes: its tool, or it was pinned, or it went before, or it is not to be told

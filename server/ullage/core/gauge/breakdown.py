@@ -8,6 +8,7 @@ import msgspec
 from ullage.core.facts.tool_calls import read_call
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.gauge.price import Cost
+from ullage.core.transcript.agent_lines import IMAGE_TOKENS
 from ullage.core.transcript.context import HIDDEN, UNSEEN, Category, Context, ContextItem
 from ullage.core.transcript.entries import (
     Block,
@@ -17,7 +18,7 @@ from ullage.core.transcript.entries import (
     ToolCall,
     ToolResult,
 )
-from ullage.core.transcript.tokens import IMAGE_TOKENS, Count, count_block, count_message
+from ullage.core.transcript.tokens import Count, count_block, count_message
 
 LABEL_CHARS = 160
 """Of a row as wide as a table may be (chosen)."""

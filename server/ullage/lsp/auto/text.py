@@ -13,7 +13,7 @@ from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import has_model
 from ullage.core.change.decision import READ_ONLY_PRESSURE, Ask
 from ullage.core.config.settings import Config
-from ullage.core.gauge.gauge import short_tokens
+from ullage.core.transcript.agent_lines import short_tokens
 from ullage.store.files.places import Places
 
 COMPACT_NOW, PRUNE_NOW, NOT_NOW, SNOOZE = "Compact Now", "Prune Now", "Not Now", "Snooze"

@@ -10,7 +10,8 @@ from ullage.app.checkpoint.write import EDITOR, write_checkpoint
 from ullage.app.gauge.status_text import name_text
 from ullage.app.sessions.load import Loaded
 from ullage.core.documents.virtual_uri import VirtualUri, write_virtual_uri
-from ullage.core.gauge.gauge import short_tokens, tokens_text
+from ullage.core.gauge.gauge import tokens_text
+from ullage.core.transcript.agent_lines import short_tokens
 from ullage.lsp.commands.progress import confirm, report_cancelled
 from ullage.lsp.convert import session_ref, uri_of
 from ullage.lsp.follow import load_session, show_changed

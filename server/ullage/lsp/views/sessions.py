@@ -11,8 +11,9 @@ from ullage.app.sessions.find import SessionBrief
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.title import short_id
 from ullage.app.workspace import SessionFamily, make_brief, measure_all
-from ullage.core.gauge.gauge import gauge_text, short_tokens
+from ullage.core.gauge.gauge import gauge_text
 from ullage.core.text.prose import gist, plural
+from ullage.core.transcript.agent_lines import short_tokens
 from ullage.formats.registry import agent_info
 from ullage.lsp import protocol
 from ullage.lsp.convert import LEVELS, escape_markdown, session_ref

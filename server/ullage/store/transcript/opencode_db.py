@@ -126,8 +126,11 @@ class DatabaseLines(database.SessionRows):
             yield from page.values()
             n_left -= len(page)
             n_skipped = 0
-            last = [*page][-1]
-            after, before = (last, before) if query is _FORWARD else (after, last)
+            last: _Key = [*page][-1]
+            if query is _FORWARD:
+                after = last
+            else:
+                before = last
 
     def _page(
         self, query: str, after: _Key, before: _Key, n_wanted: int, n_skipped: int
