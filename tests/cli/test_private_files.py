@@ -89,7 +89,7 @@ def test_what_commands_and_hooks_write_is_private(place: Place) -> None:
         done = place.run(*command, *chosen)
         assert (command, done.returncode) == (command, 0), done.stderr
     use_hooks(place)
-    assert (place.state / "index" / "folders.sqlite").is_file()
+    assert (place.state / "context").is_dir()
     assert open_to_others(place.root) == []
 
 
