@@ -106,15 +106,21 @@ def find_by_rules(text: str) -> Iterator[Found]:
         match = here.match(text, match.end()) or anywhere.search(text, match.end())
 
 
-def find_by_rules_at(text: str, start: int) -> Iterator[Found]:
-    """Give the secrets that stand one after the other from a place on."""
-    places = _choose_rules(text) if text.startswith(_HEADS, start) else ()
+def find_by_rules_at(text: str, starts: Iterable[int]) -> Iterator[Found]:
+    """Give the secrets that stand one after the other from some places on, each read once."""
+    heads = [start for start in sorted(starts) if text.startswith(_HEADS, start)]
+    places = _choose_rules(text) if heads else ()
     if not places:
         return
     here = _join(places, has_boundaries=False)
-    while (match := here.match(text, start)) is not None:
-        yield _read(match, places)
-        start = match.end()
+    end = 0
+    for start in heads:
+        if start < end:
+            continue
+        end = start
+        while (match := here.match(text, end)) is not None:
+            yield _read(match, places)
+            end = match.end()
 
 
 def _choose_rules(text: str) -> tuple[int, ...]:

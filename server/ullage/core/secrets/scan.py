@@ -10,7 +10,6 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import chain
 from typing import cast
 from urllib.parse import quote, quote_plus
 
@@ -165,7 +164,7 @@ def find_secrets(text: str, known_values: Iterable[str] = ()) -> tuple[Secret, .
     known_here = list(_form_finder(values).find(text)) if values else []
     if named := _list_named(text, by_rules):
         known_here += _FormFinder(named).find(text)
-    by_rules += chain(*(find_by_rules_at(text, secret.end) for secret in known_here))
+    by_rules += find_by_rules_at(text, (secret.end for secret in known_here))
     secrets = [
         Secret(start=start, end=end, kind=kind, marker=_write_marker(kind, text[start:end]))
         for start, end, kind, _ in by_rules
