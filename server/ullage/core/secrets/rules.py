@@ -76,6 +76,8 @@ SIGNS = tuple(
     dict.fromkeys(text + end for text, at in _FIXED_TEXTS for end in RULES[at].ends or ("",))
 )
 """The same for all rules, as exact as they are."""
+_COMMON_FIRST = sorted(_FIXED_TEXTS, key=lambda fixed: RULES[fixed[1]].label is None)
+"""What a secret is called stands in many texts, and decides soon that they need all rules."""
 _ALL = tuple(range(len(RULES)))
 _FEW_RULES = 2
 """More of them meet in too many ways: to compile each takes longer than all at once (measured)."""
@@ -127,8 +129,13 @@ def _choose_rules(text: str) -> tuple[int, ...]:
     """Choose the rules that a text may have a match of: mostly none, else one or two."""
     if len(text) > _SHORT_CHARS:
         return _ALL
-    places = {at for fixed, at in _FIXED_TEXTS if fixed in text}
-    return _ALL if len(places) > _FEW_RULES else tuple(sorted(places))
+    places: set[int] = set()
+    for fixed, at in _COMMON_FIRST:
+        if fixed in text:
+            places.add(at)
+            if len(places) > _FEW_RULES:
+                return _ALL
+    return tuple(sorted(places))
 
 
 def _read(match: re.Match[str], places: tuple[int, ...]) -> Found:
