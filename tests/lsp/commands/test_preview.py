@@ -62,8 +62,7 @@ async def test_a_preview_is_two_files_and_nothing_else_changes(editor, full_sess
         for name, data in editor.place.files().items()
         if before.get(name, b"?") != data and not name.startswith("state/previews")
     }
-    caches = {"state/index/tokens.sqlite", "state/index/folders.sqlite"}
-    assert added == {"state", "state/index", *caches}
+    assert added == {"state", "state/index", "state/index/tokens.sqlite"}
     assert full_session.read_bytes() == before[str(full_session.relative_to(editor.place.root))]
     assert preview.title == "Compaction · 116k → 64k (−45%)"
     assert (preview.session.path, preview.tokensBefore) == (str(full_session), 116_480)

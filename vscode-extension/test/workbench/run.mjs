@@ -31,7 +31,7 @@ const WINDOWS = [
   { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [memory] },
   { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [review] },
   // Its window is loaded anew, on another branch too.
-  { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [offer] },
+  { options: { isOffered: true }, settings: { "ullage.interpreter": PYTHON }, flows: [offer] },
   // The only agent is another one.
   { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [parts] },
   { options: { isRestricted: true }, settings: { "ullage.interpreter": PYTHON }, flows: [restricted] },

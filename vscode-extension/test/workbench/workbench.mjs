@@ -111,9 +111,10 @@ export class Workbench {
   /**
    * Start code-server with the extension, and open the workspace in Chromium.
    *
-   * With `isRestricted` workspace trust is on, and nobody has trusted the folder.
+   * With `isRestricted` workspace trust is on, and nobody has trusted the folder. What earlier sessions left is
+   * offered with `isOffered` alone: a message of which other flows would have to know.
    */
-  async start(installation, settings, { isRestricted = false } = {}) {
+  async start(installation, settings, { isRestricted = false, isOffered = false } = {}) {
     const extensions = path.join(this.root, "extensions");
     cpSync(installation.extensions, extensions, { recursive: true });
 
@@ -130,7 +131,7 @@ export class Workbench {
     }
     const config = path.join(this.root, "config.yaml");
     writeFileSync(config, "auth: none\ncert: false\n");
-    const env = this.#environment();
+    const env = { ...this.#environment(), ...(isOffered ? {} : { ULLAGE_RESUME_OFFER: "never" }) };
 
     const port = await freePort();
     this.#codeServer = spawn(
