@@ -35,7 +35,10 @@ def test_what_is_listed_is_what_is_sent(agent: str, tmp_path: Path) -> None:
     assert [name for name, cut in files.items() if cut] == [CUT[agent]]
 
 
-EXPECTED = {"claude": {"CLAUDE.md", "more.md", "always.md", "MEMORY.md"}, "codex": {"AGENTS.md", "SKILL.md"}}
+EXPECTED = {
+    "claude": {"CLAUDE.md", "more.md", "always.md", "MEMORY.md"},
+    "codex": {"AGENTS.md", "SKILL.md"},
+}
 CUT = {"claude": "MEMORY.md", "codex": "AGENTS.md"}
 
 
