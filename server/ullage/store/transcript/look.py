@@ -5,7 +5,7 @@ what belongs to others nothing is looked at but the folders.
 """
 
 # Hundreds of folders are looked at, and pathlib costs as much as the system's own work.
-# ruff: noqa: PTH114, PTH116, PTH118
+# ruff: noqa: PTH112, PTH114, PTH116, PTH118
 
 import os
 import time
@@ -55,7 +55,7 @@ def find_transcripts(
 
     Where there is no folder, nothing is learned, and no file of ours begun.
     """
-    folders = tuple(folder for folder in folders if folder.path.is_dir())
+    folders = tuple(folder for folder in folders if os.path.isdir(folder.path))
     if not folders:
         return []
     with _lock:
