@@ -109,9 +109,8 @@ def test_the_language_server_outlives_each_message(place: Place) -> None:
         b'{"jsonrpc":"2.0","id":%d,"method":"textDocument/hover","params":%s}' % placed
         for placed in enumerate(JSON.values())
     ]
-    # Who sends `exit` behind it unasked may get no answer.
-    end = b'{"jsonrpc":"2.0","id":"end","method":"shutdown"}'
-    messages = (start, *hovers, *JSON.values(), end)
+    messages = (start, *hovers, *JSON.values())
     stdin = b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(body), body) for body in messages)
     done = place.run_process("lsp", stdin=stdin)
-    assert re.search(r'"id": ?"end"', done.stdout)
+    # The last message is a number; what is asked may be given up when the input ends.
+    assert done.stdout.endswith('"not a request of JSON-RPC 2.0: Expected `object`, got `int`"}}')
