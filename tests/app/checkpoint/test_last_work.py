@@ -101,6 +101,13 @@ def test_a_session_without_a_checkpoint_is_offered_from_its_transcript(place: Pl
     assert again.meta.checkpoint_id == "cp_001"
 
 
+def test_what_a_session_said_in_the_second_of_its_checkpoint_is_known(place: Place) -> None:
+    claude(place, age_s=120)
+    assert topic(place) == TASK
+    claude(place, "Mend the sorter of the depot.", age_s=119.5)
+    assert topic(place) == "Mend the sorter of the depot."
+
+
 def test_read_only_the_state_is_in_memory(place: Place) -> None:
     claude(place)
     places = place.places().for_reading(is_read_only=True)

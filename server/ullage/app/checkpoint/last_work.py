@@ -14,15 +14,13 @@ from ullage.app.sessions.find import find_running_ids, list_sessions
 from ullage.app.sessions.open import open_session
 from ullage.app.sessions.session import Session
 from ullage.core.checkpoint.checkpoint import Checkpoint
-from ullage.core.checkpoint.offer import age_of, can_be_offered, has_open_work
+from ullage.core.checkpoint.offer import can_be_offered, has_open_work
 from ullage.core.config.settings import Config
 from ullage.errors import InputError, UllageError
 from ullage.store.checkpoint.left_work import MAX_AGE_S, LeftWork, list_work
 from ullage.store.files.places import Places, session_folder
 from ullage.store.files.work_tree import WorkTree, find_work_tree
 
-STALE_S = 2.0
-"""A checkpoint tells its time in whole seconds, and a file that of its disk (chosen)."""
 AT_WORK_S = 60.0
 """Between two records of a turn; a model or a test may take longer (chosen)."""
 MAX_READ_BYTES = 16 * 1024 * 1024
@@ -163,7 +161,8 @@ def _catch_up(
     if session is None:
         return checkpoint
     written_s = session.lines.written_ns / 1e9
-    if checkpoint is None or (age_of(checkpoint, written_s) or 0.0) > STALE_S:
+    # By its note: a prompt's checkpoint may be of the same second as the answer.
+    if checkpoint is None or left.note is None or left.note.left_s != written_s:
         if session.lines.size_bytes > MAX_READ_BYTES:
             return None
         session = msgspec.structs.replace(session, key=left.key)
