@@ -24,7 +24,7 @@ from ullage.app.dream.report import BackfillReport, DreamReport, InboxReport
 from ullage.app.gauge.history import HistoryReport
 from ullage.app.gauge.inspect import InspectReport
 from ullage.app.gauge.session_list import SessionsReport
-from ullage.app.gauge.status_text import ContextReport, StatusReport
+from ullage.app.gauge.status_report import ContextReport, StatusReport
 from ullage.app.memory.get import MemoryLines
 from ullage.app.memory.origins import ChangesReport
 from ullage.app.memory.report import MemoryReport

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ullage.app.gauge.status_text import ContextReport
+from ullage.app.gauge.status_report import ContextReport
 from ullage.cli.output import print_json
 
 

@@ -15,7 +15,7 @@ from pi_process import NODES
 from planning import compacted, restored, undone
 from reading import read as read_bytes
 from running import WAIT_S
-from ullage.app.gauge.status_text import report_context
+from ullage.app.gauge.status_report import report_context
 from ullage.app.sessions.load import load, read
 from ullage.app.sessions.open import open_session
 from ullage.app.transfer.branch import plan_branch, write_branch

@@ -20,7 +20,8 @@ def context() -> None:
 @options.json_option
 def status(session: str | None, window: int | None, as_json: bool) -> None:
     """Show how full the context is, and what comes next."""
-    from ullage.app.gauge.status_text import report_status, status_text
+    from ullage.app.gauge.status_report import report_status
+    from ullage.app.gauge.status_text import status_text
 
     loaded, _, _ = options.load_session(session, window)
     # Each looks at what is due, which takes as long as reading the session: not both.
@@ -35,7 +36,7 @@ def status(session: str | None, window: int | None, as_json: bool) -> None:
 @options.json_option
 def show(session: str | None, as_json: bool) -> None:
     """Print the context that would be sent to the model now, as it is: nothing is masked."""
-    from ullage.app.gauge.status_text import report_context
+    from ullage.app.gauge.status_report import report_context
     from ullage.app.sessions.load import read
     from ullage.cli.context_text import context_text
 

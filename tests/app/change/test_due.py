@@ -15,7 +15,8 @@ from ullage.app.change.compact import Plan
 from ullage.app.change.prune import PruningPlan
 from ullage.app.checkpoint.write import is_due as is_due_by_itself
 from ullage.app.gauge.due import find_due
-from ullage.app.gauge.status_text import due_text, report_due
+from ullage.app.gauge.status_report import report_due
+from ullage.app.gauge.status_text import due_text
 from ullage.app.summary.write import ModelUse
 from ullage.core.config.settings import Config, Policy
 from ullage.store.files.demo import make_idle, scratch_session

@@ -11,7 +11,8 @@ from planning import loaded
 from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.gauge.history import history_text, read_history
 from ullage.app.gauge.startup_files import unread_text
-from ullage.app.gauge.status_text import report_status, status_text
+from ullage.app.gauge.status_report import report_status
+from ullage.app.gauge.status_text import status_text
 from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import CheckpointSettings, Config
 from ullage.store.files.places import Places

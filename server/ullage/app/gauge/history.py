@@ -8,13 +8,8 @@ from typing import Literal
 import msgspec
 
 from ullage.app.gauge.startup_files import find_unread_startup_files, unread_text
-from ullage.app.gauge.status_text import (
-    ROW_CHARS,
-    RULE,
-    MeasuredReport,
-    local_time,
-    report_measured,
-)
+from ullage.app.gauge.status_report import MeasuredReport, report_measured
+from ullage.app.gauge.status_text import ROW_CHARS, RULE, local_time
 from ullage.app.sessions.load import Loaded, read
 from ullage.app.sessions.past import read_context_before
 from ullage.app.sessions.secrets import secrets_for

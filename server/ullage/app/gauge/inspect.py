@@ -9,14 +9,8 @@ from msgspec.structs import replace
 
 from ullage.app.gauge.due import find_due
 from ullage.app.gauge.price import cost_text, find_rate, rate_text, tokens_text, usd_text
-from ullage.app.gauge.status_text import (
-    ROW_CHARS,
-    RULE,
-    StatusReport,
-    bar,
-    report_status,
-    status_text,
-)
+from ullage.app.gauge.status_report import StatusReport, report_status
+from ullage.app.gauge.status_text import ROW_CHARS, RULE, bar, status_text
 from ullage.app.sessions.load import Loaded
 from ullage.core.assembly.parts import CONVERSATION, Part
 from ullage.core.change.due import DuePlan
