@@ -74,9 +74,11 @@ def find_own(session_key: str, config: Config, places: Places, now_s: float) -> 
     """Find what the last session of a key left, if that was in this work tree."""
     places = places.for_reading(is_read_only=config.policy.is_read_only)
     tree = find_work_tree(places.cwd, places)
-    for note in () if tree is None else list_work(tree, places):
+    if tree is None:
+        return None
+    for note in list_work(tree, places):
         is_own = note.session_key == session_key and note.checkpoint_id is not None
-        if tree is None or not is_own or not note.is_of(tree) or note.branch != tree.branch:
+        if not is_own or not note.is_of(tree) or note.branch != tree.branch:
             continue
         left = _to_left(note)
         checkpoint = _read_left(left, places) if now_s - note.left_s <= MAX_AGE_S else None
@@ -136,7 +138,7 @@ def _find_branch(left: _Left) -> str:
 
 def _read_left(left: _Left, places: Places) -> Checkpoint | None:
     """Read the latest checkpoint of a session; None where that was written elsewhere."""
-    # Nor for YAML.
+    # Where no session worked here, nobody pays for YAML.
     from ullage.store.checkpoint.files import read_latest
 
     latest = read_latest(session_folder("checkpoints", left.key, places)).checkpoint

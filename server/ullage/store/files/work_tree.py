@@ -19,7 +19,7 @@ _BRANCHES = "refs/heads/"
 _REFTABLE = f"{_REF}{_BRANCHES}.invalid"
 """What stands in `HEAD` where git keeps its branches in a table, which we do not read."""
 _ORIGIN = lazy_pattern(
-    r'^[ \t]*\[remote "origin"\][^\[]*?^[ \t]*url[ \t]*=[ \t]*(\S.*?)[ \t\r]*$',
+    r'^[ \t]*\[remote "origin"\][^\[]*?^[ \t]*url[ \t]*=([^\n]*)$',
     re.MULTILINE | re.IGNORECASE,
 )
 _USER = lazy_pattern(r"(?<=://)[^/@\s]*@")
@@ -86,7 +86,7 @@ def _identify_origin(settings: str) -> str:
     origin = _ORIGIN.search(settings)
     if origin is None:
         return ""
-    url = _USER.sub("", origin[1])
+    url = _USER.sub("", origin[1].strip())
     return sha256(url.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 

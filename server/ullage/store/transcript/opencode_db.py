@@ -126,7 +126,7 @@ class DatabaseLines(database.SessionRows):
             yield from page.values()
             n_left -= len(page)
             n_skipped = 0
-            last: _Key = [*page][-1]
+            last: _Key = next(reversed(page))
             if query is _FORWARD:
                 after = last
             else:
