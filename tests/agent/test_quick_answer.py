@@ -12,9 +12,9 @@ from ullage.agent.hook_agents import hook_agent
 from ullage.agent.hook_answer import answer
 from ullage.agent.hook_event import parse_event
 from ullage.agent.quick_answer import answer_quickly
-from ullage.store.checkpoint.quick_state import FOLDER, MAX_WAITING
 from ullage.store.checkpoint.working_state import read_working_state
 from ullage.store.files.places import session_folder
+from ullage.store.files.quick_state import FOLDER, MAX_WAITING
 
 KEY = f"claude-code:{SESSION_ID}"
 CLAUDE = hook_agent("claude-code")

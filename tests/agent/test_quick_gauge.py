@@ -243,8 +243,8 @@ def test_no_more_tokens_are_in_a_line_than_the_most(value: str) -> None:
 def test_the_guess_of_the_state_folder_is_the_folder(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ullage.store.checkpoint.quick_state import state_folder as guess_state_folder
     from ullage.store.files.places import state_folder
+    from ullage.store.files.quick_state import state_folder as guess_state_folder
 
     monkeypatch.delenv("ULLAGE_STATE_DIR", raising=False)
     for value in ("", str(lab.root / "state")):

@@ -19,10 +19,10 @@ from ullage.core.checkpoint.captured import capture_events
 from ullage.core.facts.pins import Pin
 from ullage.errors import PreviewNotFound, StorageError
 from ullage.formats.registry import agent_info
-from ullage.store.checkpoint import quick_state
 from ullage.store.checkpoint.spool import spool
 from ullage.store.checkpoint.working_state import read_working_state
 from ullage.store.documents.previews import read_preview, write_preview
+from ullage.store.files import quick_state
 from ullage.store.files.places import session_folder
 from ullage.store.gauge.token_counts import TokenCounts
 from ullage.store.state import hook_snapshot

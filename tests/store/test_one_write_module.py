@@ -15,7 +15,7 @@ WRITERS = {
     "store/change/new_session.py": "moves a session of ours out of sight",
     "store/change/own_bytes.py": "takes our own bytes back",
     "store/change/make.py": "appends under the lock, and takes back",
-    "store/checkpoint/quick_state.py": "lays a tool call down whole, for a hook without time",
+    "store/files/quick_state.py": "lays a tool call down whole, for a hook without time",
     "store/files/quick_lock.py": "makes the empty file that a lock is on",
     "store/memory/daily_log.py": "appends to the user's daily log",
     "store/memory/journal.py": "appends to the journal of memory under its lock",

@@ -18,8 +18,8 @@ from ullage.agent import hook_event
 from ullage.app.config.load import load_config
 from ullage.core.config.settings import Config, Policy
 from ullage.errors import StorageError, UllageError, Unreadable
-from ullage.store.checkpoint.quick_state import session_name
 from ullage.store.files.places import Places, session_folder, state_folder
+from ullage.store.files.quick_state import session_name
 
 if TYPE_CHECKING:
     from ullage.app.checkpoint.resume import Resume
@@ -129,7 +129,7 @@ def _after_tool(hook: _Hook, event: hook_event.ToolUsed) -> bytes:
 def _shorten_tool_calls(hook: _Hook) -> None:
     """Let the next ones go the short way."""
     from ullage.core.secrets.rules import SIGNS
-    from ullage.store.checkpoint import quick_state
+    from ullage.store.files import quick_state
 
     if (name := session_name(hook.origin.agent.name, hook.origin.session_id)) is None:
         return

@@ -12,7 +12,7 @@ from ullage.core.facts.kept_arguments import keep_arguments
 from ullage.core.secrets.quick_gate import is_clean
 from ullage.core.text.quick_json import is_list, is_object, parse_json, write_json
 from ullage.core.transcript.agent_lines import advice_text, is_as_full, write_gauge_line
-from ullage.store.checkpoint import quick_state
+from ullage.store.files import quick_state
 
 TYPE_CHECKING = False  # `typing` takes as long as the whole hook
 if TYPE_CHECKING:

@@ -84,7 +84,7 @@ def _write_quickly(fields: dict[str, object], template: str) -> str | None:
     """Write the line by the last snapshot and what was appended since, and keep what was told."""
     from ullage.agent.quick_answer import read_snapshot
     from ullage.formats.agents.claude_code.tail import read_tail
-    from ullage.store.checkpoint import quick_state
+    from ullage.store.files import quick_state
 
     snapshot, root = (
         read_snapshot(fields, AGENT, quick_state.STATUS_EVENT),

@@ -8,9 +8,9 @@ import pytest
 
 from ullage.app.checkpoint.capture import capture
 from ullage.core.checkpoint.captured import MessageEvent, ToolEvent
-from ullage.store.checkpoint.quick_state import MAX_WAITING
 from ullage.store.checkpoint.working_state import hold_working_state, read_working_state
 from ullage.store.files.places import Places, session_folder
+from ullage.store.files.quick_state import MAX_WAITING
 from working_states import has_news
 
 KEY = "claude-code:one"

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from ullage.app.sessions.secrets import secrets_in
 from ullage.core.checkpoint.captured import Event, capture_events
-from ullage.store.checkpoint.quick_state import MAX_WAITING
 from ullage.store.checkpoint.spool import spool
 from ullage.store.files.places import Places
+from ullage.store.files.quick_state import MAX_WAITING
 
 
 def capture(

@@ -10,8 +10,8 @@ from pathlib import Path
 from ullage.app.sessions.quick_load import LiveSession
 from ullage.app.sessions.snapshot import describe_session
 from ullage.core.config.settings import Policy
-from ullage.store.checkpoint import quick_state
 from ullage.store.checkpoint.files import POINTER_NAME, list_ids, read_checkpoint
+from ullage.store.files import quick_state
 from ullage.store.files.places import Places
 from ullage.store.state.hook_snapshot import write_snapshot
 

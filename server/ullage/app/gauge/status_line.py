@@ -8,8 +8,8 @@ from ullage.app.gauge.status_text import limits_of, title_text
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.snapshot import describe_gauge, describe_session
 from ullage.errors import StorageError
-from ullage.store.checkpoint.quick_state import STATUS_EVENT, session_name
 from ullage.store.files.places import Places
+from ullage.store.files.quick_state import STATUS_EVENT, session_name
 from ullage.store.state.hook_snapshot import write_snapshot
 
 

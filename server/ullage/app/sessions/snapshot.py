@@ -1,7 +1,7 @@
 """What a short way goes by: a session as it was measured, and the settings that this came from.
 
 The gauge of a prompt and the status line are told by it and by what was appended since
-(`agent/quick_answer.py`, `agent/quick_status.py`).
+(`agent/quick_answer.py`, `agent/status_line.py`).
 """
 
 from pathlib import Path
@@ -10,7 +10,7 @@ from ullage.app.sessions.session import Session
 from ullage.core.config.settings import Policy
 from ullage.core.gauge.gauge import Gauge, tells_usage
 from ullage.core.transcript.context import Context
-from ullage.store.checkpoint import quick_state
+from ullage.store.files import quick_state
 from ullage.store.files.places import Places
 from ullage.store.state.agent_figures import figures_path
 

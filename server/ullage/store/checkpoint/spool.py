@@ -13,9 +13,9 @@ import msgspec
 
 from ullage.core.checkpoint.captured import Captured, ToolEvent, capture_events
 from ullage.errors import StorageError
-from ullage.store.checkpoint.quick_state import SPOOL_VERSION
 from ullage.store.files.atomic import create_state_file
 from ullage.store.files.places import Places, session_folder
+from ullage.store.files.quick_state import SPOOL_VERSION
 
 _NAME = re.compile(r"waiting-\w+\.json")
 

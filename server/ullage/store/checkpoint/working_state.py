@@ -19,11 +19,11 @@ import msgspec
 from ullage.core.checkpoint import working_state
 from ullage.core.checkpoint.captured import Captured
 from ullage.errors import StateBusy, StorageError
-from ullage.store.checkpoint.quick_state import SPOOL_VERSION
 from ullage.store.checkpoint.spool import SpooledFile, spool, spooled_files
 from ullage.store.files.atomic import remove_quietly
 from ullage.store.files.places import Places, session_folder
 from ullage.store.files.quick_lock import TIMEOUT_S, quick_lock
+from ullage.store.files.quick_state import SPOOL_VERSION
 from ullage.store.files.state_file import StateFile, read_state, replace_state, set_aside
 
 VERSION = 1

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.core.gauge.agent_figures import NO_FIGURES, AgentFigures
-from ullage.store.checkpoint import quick_state
+from ullage.store.files import quick_state
 from ullage.store.files.atomic import replace_file
 from ullage.store.files.places import Places
 from ullage.store.state.hook_snapshot import remove_oldest

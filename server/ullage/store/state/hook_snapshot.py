@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from ullage import __version__
-from ullage.store.checkpoint import quick_state
 from ullage.store.config.files import list_config_files
+from ullage.store.files import quick_state
 from ullage.store.files.atomic import remove_quietly, replace_file
 from ullage.store.files.places import Places
 
