@@ -2,18 +2,19 @@
 
 import base64
 import json
+from itertools import product
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from profiles import examples
-from secret_samples import SAMPLES
+from secret_samples import SAMPLES, VALUE
 from ullage.core.secrets.env_file import read_assignments
 from ullage.core.secrets.quick_gate import is_clean
-from ullage.core.secrets.rules import SIGNS
-from ullage.core.secrets.scan import list_known_secrets, mask
+from ullage.core.secrets.rules import RULES, SIGNS, Rule, may_match
+from ullage.core.secrets.scan import find_secrets, list_known_secrets, mask
 
 PLAIN = "/work/shop/src/components/Cart.tsx cd /work && npm test -- --run cart"
 
@@ -33,6 +34,32 @@ def test_no_sample_of_a_rule_is_clean(kind: str) -> None:
     text = f"cat {SAMPLES[kind].text} "
     assert masks(text, {}, [])
     assert not gate(text, {}, [])
+
+
+heads = st.sampled_from(sorted({head for rule in RULES if rule.label for head in rule.heads}))
+labels = st.text(st.sampled_from(" \t\n\"'`\\:=>,ru"), max_size=6)
+values = st.sampled_from(sorted({sample.secret for sample in SAMPLES.values()}))
+
+
+@settings(max_examples=examples(1_000))
+@example("password", ",'", "Tr0ub4dor&3")
+@given(heads | st.sampled_from([sample.text for sample in SAMPLES.values()]), labels, values)
+def test_what_a_rule_finds_is_seen_beforehand(head: str, label: str, value: str) -> None:
+    text = f"f({head}{label}{value}{label})"
+    if find_secrets(text):
+        assert may_match(text)
+        assert not gate(text, {}, [])
+
+
+NAMING = [rule for rule in RULES if rule.ends]
+
+
+@pytest.mark.parametrize("rule", NAMING, ids=[f"{rule.kind} {rule.label}" for rule in NAMING])
+def test_no_sign_between_a_name_and_its_value_hides_it(rule: Rule) -> None:
+    signs = (*" \t\n\"'`\\:=,", ":=", "=>", ", ", '": "', '\\": \\"', " => ")
+    for head, sign, quotation in product(rule.heads, signs, ("", '"', "'")):
+        text = f"f({head}{sign}{quotation}{VALUE}a1B2c3D4e5F6g7H8{quotation})"
+        assert not find_secrets(text) or (may_match(text) and not gate(text, {}, [])), text
 
 
 def test_an_ordinary_call_is_clean_also_beside_secrets() -> None:
