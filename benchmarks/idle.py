@@ -9,16 +9,17 @@ a wakeup. Then lines are appended to the session that the gauge shows, by turns 
 result.
 """
 
-import json
 import sys
 import tempfile
 import threading
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from editor import Client
+from looks import Home
+
+from pi_files import PiFile
 
 SIZES = (1, 50, 500)
 IDLE_S = 60.0
@@ -44,12 +45,11 @@ def main() -> None:
             measure(n_sessions, Path(folder))
 
 
-def measure(n_sessions: int, home: Path) -> None:
-    workspace = home / "work" / "shop"
-    workspace.mkdir(parents=True)
-    shown = write_home(home, workspace, n_sessions)
-    client = Client(home)
-    folders = [{"uri": workspace.as_uri(), "name": "shop"}]
+def measure(n_sessions: int, folder: Path) -> None:
+    home = Home(folder)
+    shown = write_home(home, n_sessions)
+    client = Client(home.home)
+    folders = [{"uri": home.cwd.as_uri(), "name": "shop"}]
     params = {"processId": None, "rootUri": None, "capabilities": {}, "workspaceFolders": folders}
     client.request("initialize", params)
     client.notify("initialized", {})
@@ -72,93 +72,38 @@ def measure(n_sessions: int, home: Path) -> None:
     client.stop()
 
 
-def write_home(home: Path, workspace: Path, n_sessions: int) -> Path:
+def write_home(home: Home, n_sessions: int) -> "Session":
     """Write sessions of pi, Codex and Claude Code in turn; give the one written last."""
-    path = home
-    for number in range(n_sessions, 0, -1):
-        here = number % 10 == 1
-        cwd = str(workspace) if here else f"/work/other-{number % 7}"
-        write = (write_pi, write_claude, write_codex)[number % 3] if number > 1 else write_pi
-        path = write(home, cwd, number)
-    return path
+    for number in range(n_sessions, 1, -1):
+        cwd = home.cwd if number % 10 == 1 else home.cwd.parent / f"other-{number % 7}"
+        home.write(("pi", "claude", "codex")[number % 3], number, cwd)
+    return Session(home)
 
 
-def write_pi(home: Path, cwd: str, number: int) -> Path:
-    folder = home / ".pi/agent/sessions" / f"--{cwd.lstrip('/').replace('/', '-')}--"
-    records: list[dict[str, object]] = [
-        {
-            "type": "session",
-            "version": 3,
-            "id": f"0000{number:04}-pi",
-            "cwd": cwd,
-            "timestamp": now(),
-        }
-    ]
-    records += [pi_entry(at) for at in range(40)]
-    return write_lines(folder / f"2026-02-03_{number}.jsonl", records)
+class Session:
+    """A session of pi that grows."""
 
+    def __init__(self, home: Home) -> None:
+        self._path = home.write("pi", 1, home.cwd)
+        self._pi = PiFile(cwd=str(home.cwd), session_id=self._path.stem)
+        self._pi.user(TEXT)
+        for _ in range(40):
+            self.add_line()
+        self._path.write_bytes(self._pi.data)
 
-def write_claude(home: Path, cwd: str, number: int) -> Path:
-    folder = home / ".claude/projects" / cwd.replace("/", "-")
-    session_id = f"{number:08}-4444-4555-8666-777777777777"
-    records: list[dict[str, object]] = []
-    for at in range(40):
-        is_user = at % 2 == 0
-        message: dict[str, object] = {"role": "user" if is_user else "assistant", "content": TEXT}
-        if not is_user:
-            message["content"] = [{"type": "text", "text": TEXT}]
-            message |= {"id": f"m{at}", "model": "claude-sonnet-4-5"}
-            message["usage"] = {"input_tokens": 10, "output_tokens": 300 + at}
-        record = {"type": message["role"], "uuid": f"u{at}", "timestamp": now(), "message": message}
-        record |= {"parentUuid": f"u{at - 1}" if at else None, "isSidechain": False}
-        records.append(record | {"sessionId": session_id, "cwd": cwd, "version": "2.0.0"})
-    return write_lines(folder / f"{session_id}.jsonl", records)
+    def add_line(self) -> bytes:
+        """Give an answer that calls a tool, and that tool's result by turns."""
+        number = len(self._pi.lines)
+        if number % 2:
+            self._pi.result(f"c{number - 1}", f"{number} {TEXT}", name="read")
+        else:
+            calls = [(f"c{number}", "read", {"path": "a"})]
+            self._pi.assistant(TEXT, calls=calls, usage=20_000 + number, stop="toolUse")
+        return self._pi.lines[-1]
 
-
-def write_codex(home: Path, cwd: str, number: int) -> Path:
-    session_id = f"{number:08}-0000-7000-8000-000000000001"
-    meta = {"id": session_id, "cwd": cwd, "source": "cli"}
-    records: list[dict[str, object]] = [codex_record("session_meta", meta)]
-    for at in range(40):
-        role, kind = ("assistant", "output_text") if at % 2 else ("user", "input_text")
-        item = {"type": "message", "role": role, "content": [{"type": kind, "text": TEXT}]}
-        records.append(codex_record("response_item", item))
-    folder = home / f".codex/sessions/2026/{number % 12 + 1:02}/{number % 28 + 1:02}"
-    return write_lines(folder / f"rollout-2026-01-01T00-00-00-{session_id}.jsonl", records)
-
-
-def codex_record(kind: str, payload: object) -> dict[str, object]:
-    return {"timestamp": now(), "type": kind, "payload": payload}
-
-
-def pi_entry(number: int) -> dict[str, object]:
-    """Give an entry of a chain: an answer that calls a tool, or that tool's result."""
-    if number == 0:
-        message: dict[str, object] = {"role": "user", "content": TEXT}
-    elif number % 2:
-        call = {"type": "toolCall", "id": f"c{number}", "name": "read", "arguments": {"path": "a"}}
-        message = {"role": "assistant", "content": [{"type": "text", "text": TEXT}, call]}
-        message |= {"provider": "anthropic", "model": "claude-sonnet-4-5", "stopReason": "toolUse"}
-        n_input = 20_000 + number
-        usage = {"input": n_input, "output": 300, "cacheRead": 0, "cacheWrite": 0}
-        message["usage"] = usage | {"totalTokens": n_input + 300}
-    else:
-        content = [{"type": "text", "text": f"{number} {TEXT}"}]
-        message = {"role": "toolResult", "toolCallId": f"c{number - 1}", "toolName": "read"}
-        message |= {"content": content, "isError": False}
-    parent = f"e{number - 1}" if number else None
-    entry = {"type": "message", "id": f"e{number}", "parentId": parent, "timestamp": now()}
-    return entry | {"message": message}
-
-
-def now() -> str:
-    return datetime.now(UTC).isoformat().replace("+00:00", "Z")
-
-
-def write_lines(path: Path, records: list[dict[str, object]]) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
-    return path
+    def append_line(self) -> None:
+        with self._path.open("ab") as file:
+            file.write(self.add_line())
 
 
 def wait_for_rest(process_id: int) -> int:
@@ -174,7 +119,7 @@ def wait_for_rest(process_id: int) -> int:
     raise RuntimeError("the server is never at rest")
 
 
-def append(client: Client, path: Path, per_second: int, n_lines: int) -> tuple[float, float]:
+def append(client: Client, session: Session, per_second: int, n_lines: int) -> tuple[float, float]:
     """Append lines; give the CPU time of one and the longest round trip meanwhile, in ms."""
     pings: list[float] = []
     is_done = threading.Event()
@@ -184,25 +129,23 @@ def append(client: Client, path: Path, per_second: int, n_lines: int) -> tuple[f
             pings.append(client.request("ullage/none", {})[0])
 
     pinging = threading.Thread(target=ping)
-    first = path.read_bytes().count(b"\n") - 1
     with_pings, lone = n_lines // 2, n_lines - n_lines // 2
     pinging.start()
-    write_at(path, first, with_pings, per_second)
+    write_at(session, with_pings, per_second)
     is_done.set()
     pinging.join()
     before = used_by(client.process_id)
-    write_at(path, first + with_pings, lone, per_second)
+    write_at(session, lone, per_second)
     time.sleep(1)
     cpu_s = used_by(client.process_id).cpu_s - before.cpu_s
     return cpu_s * 1000 / lone, max(pings) * 1000
 
 
-def write_at(path: Path, first: int, n_lines: int, per_second: int) -> None:
+def write_at(session: Session, n_lines: int, per_second: int) -> None:
     started = time.monotonic()
     for number in range(n_lines):
         time.sleep(max(0.0, started + number / per_second - time.monotonic()))
-        with path.open("ab") as file:
-            file.write(json.dumps(pi_entry(first + number)).encode() + b"\n")
+        session.append_line()
 
 
 def use_in(process_id: int, seconds: float) -> Use:

@@ -64,7 +64,7 @@ async def publish_gauges(ls: UllageServer) -> None:
 
 
 async def _publish(ls: UllageServer) -> None:
-    """Publish the gauge with the shares that are known; new ones follow within a second or so.
+    """Publish the gauge with the shares that are known; new ones follow within `PAUSE_S`.
 
     What was appended to a session whose messages are counted is shared out at once, after a pause.
     """

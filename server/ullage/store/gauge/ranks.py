@@ -13,7 +13,8 @@ SHA256: Mapping[str, str] = {
     "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
     "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
 }
-"""What tiktoken demands of the files that it downloads; ours hold the same."""
+"""What tiktoken demands of the files that it downloads; from these ours are made
+(`tools/make_ranks.py`), and a test makes them again from ours."""
 
 
 def read_ranks(encoding: str) -> dict[bytes, int] | None:
