@@ -324,3 +324,13 @@ def test_settings_that_were_written_anew_are_read_anew(machine: Machine) -> None
         for n_tokens in (120_000, 1_500_000, 110_000)
     ]
     assert [point and point.at_tokens for point in points] == [87_000, 167_000, 77_000]
+
+
+@pytest.mark.parametrize(
+    ("agent", "name"), [("claude-code", "installed_plugins.json"), ("openclaw", "trust.json")]
+)
+def test_what_tells_of_skills_alone_is_none_of_the_settings(agent: Agent, name: str) -> None:
+    row, home = agent_info(agent), Path("/home/ann")
+    settings = row.setting_files(home / "s.jsonl", home / "work", {}, home)
+    assert name not in {path.name for path in settings}
+    assert [path.name for path in row.skills[0].list_files({}, home)] == [name]

@@ -149,6 +149,8 @@ class SkillLoader(msgspec.Struct, frozen=True, kw_only=True):
 
     folder: str
     """The agent's own folder."""
+    list_files: Callable[[Env, Path], tuple[Path, ...]] = _nothing
+    """Lists the files that tell of skills beside the settings, as which plug-ins are installed."""
     list_folders: Callable[[Sequence[Path], Env, Path, AgentSettings], tuple[SkillFolder, ...]] = (
         _nothing
     )

@@ -3,7 +3,7 @@
 from ullage.core.assembly.parts import BY_PROVIDER, UNREAD, Part, SentText, count_parts
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.gauge.window import Window
-from ullage.core.transcript.context import UNSEEN, ContextItem
+from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Message, Text
 
 
@@ -34,7 +34,7 @@ def gauge(used: int) -> Gauge:
 def sent(
     name: str, text: str, *, source: str = "in the transcript", inside: bool = False
 ) -> SentText:
-    return SentText(name=name, text=text, source=source, category="bootstrap" if inside else UNSEEN)
+    return SentText(name=name, text=text, source=source, category="bootstrap" if inside else None)
 
 
 def named(parts: tuple[Part, ...]) -> dict[str, tuple[int, str, bool]]:

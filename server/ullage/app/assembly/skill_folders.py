@@ -117,7 +117,10 @@ def list_agent_skills(
     """
     if loader == OPENCLAW_SKILLS:
         return tuple(_list_openclaws(workspace, places))
-    paths = agent.setting_files(workspace, workspace, places.env, places.home)
+    paths = (
+        *agent.setting_files(workspace, workspace, places.env, places.home),
+        *loader.list_files(places.env, places.home),
+    )
     settings = AgentSettings(sources=read_settings_files(paths), env=places.env)
     upward = list_folders_up(workspace)
     if loader.goes_on_up and not exists(upward[-1] / ".git"):

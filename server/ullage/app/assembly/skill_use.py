@@ -36,7 +36,6 @@ MAX_BYTES = 256 * 1024 * 1024
 """Of all that is searched, the newest first: 0.8 s (chosen, measured)."""
 NAMED_SKILLS = 4
 """Of those that were not used, as many as are told by name (chosen)."""
-_LOADERS = tuple((agent, loader) for agent in AGENTS for loader in agent.skills)
 _DESCRIPTION = re.compile(r"^description:.*", re.MULTILINE)
 _KNOWN_TRANSCRIPTS = 1_024
 """Whose uses are remembered as long as they do not change (chosen)."""
@@ -80,7 +79,7 @@ def check_skill(path: Path, text: str, around: Surroundings) -> Iterator[Documen
     workspace = around.workspace_of(path)
     if workspace is None:
         return
-    for agent, loader in _LOADERS:
+    for agent, loader in ((info, loader) for info in AGENTS for loader in info.skills):
         if loader.off_line in text:
             continue
         skills = list_agent_skills(agent, loader, workspace, around.places, DEFAULT_WINDOW)

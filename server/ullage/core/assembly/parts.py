@@ -7,7 +7,7 @@ import msgspec
 
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.gauge.price import Cost
-from ullage.core.transcript.context import UNSEEN, ContextItem
+from ullage.core.transcript.context import UNSEEN, Category, ContextItem
 from ullage.core.transcript.tokens import Count, count_items
 
 UNREAD = "and what else was reported"
@@ -36,8 +36,8 @@ class SentText(msgspec.Struct, frozen=True, kw_only=True):
     source: str = IN_TRANSCRIPT
     """The file that it comes from, or who wrote it."""
     place: Place = "every request"
-    category: str = UNSEEN
-    """Of the messages that hold it, so that it is counted with them."""
+    category: Category | None = None
+    """Of the messages that hold it, so that it is counted with them; None for what is in none."""
     cut: str = ""
     """How much of its source is not sent, and by which rule."""
     left_out: str = ""
@@ -47,7 +47,7 @@ class SentText(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_in_messages(self) -> bool:
-        return self.category != UNSEEN
+        return self.category is not None
 
     @property
     def is_file(self) -> bool:
@@ -138,7 +138,7 @@ def _merge(texts: Iterable[SentText], count: Count) -> Iterable[Part]:
             source=text.source,
             n_tokens=count(text.text) + (0 if before is None else before.n_tokens),
             is_exact=True,
-            category=text.category,
+            category=text.category or UNSEEN,
             cut=text.cut or ("" if before is None else before.cut),
             place=text.place,
         )

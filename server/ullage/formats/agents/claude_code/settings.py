@@ -37,8 +37,7 @@ _DATED = re.compile(r"(?:-\d{8})?(?:\[1m\])?$")
 
 
 def list_setting_files(path: Path, cwd: Path, env: Env, home: Path) -> tuple[Path, ...]:
-    """List the settings of the organization, of the folder and of the user, the older file, and
-    what is installed.
+    """List the settings of the organization, of the folder and of the user, and the older file.
 
     `.claude.json` lies beside the user's folder, in it where a variable names that.
     """
@@ -50,7 +49,6 @@ def list_setting_files(path: Path, cwd: Path, env: Env, home: Path) -> tuple[Pat
         cwd / ".claude" / "settings.json",
         own / "settings.json",
         (own if env.get(HOME.variable) else home) / ".claude.json",
-        own / "plugins" / "installed_plugins.json",
     )
 
 

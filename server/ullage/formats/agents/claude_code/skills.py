@@ -47,6 +47,10 @@ _NOT_TOLD = {
 }
 
 
+def _list_files(env: Env, home: Path) -> tuple[Path, ...]:
+    return (HOME.root(env, home) / "plugins" / "installed_plugins.json",)
+
+
 def _list_folders(
     upward: Sequence[Path], env: Env, home: Path, settings: AgentSettings
 ) -> tuple[SkillFolder, ...]:
@@ -65,14 +69,13 @@ def _list_plugins(upward: Sequence[Path], settings: AgentSettings) -> Iterator[S
     """List the folders of plug-ins that are installed for this project and enabled."""
     for plugin, installs in _find_object(settings, "plugins").items():
         is_enabled = settings.find_flag("enabledPlugins", plugin)
-        nowhere: JsonObject = {}
         here = (
             install
             for install in objects_of({"installs": installs}, "installs")
             if install.get("scope") == "user"
             or Path(text_of(install, "projectPath") or ".") in upward
         )
-        path = text_of(next(here, nowhere), "installPath")
+        path = next((text_of(install, "installPath") for install in here), None)
         if is_enabled and path:
             prefix = f"{plugin.partition('@')[0]}:"
             for name in ("commands", "skills"):
@@ -191,6 +194,7 @@ def _list_uses(line: bytes) -> Iterator[str]:
 
 SKILLS = SkillLoader(
     folder=".claude",
+    list_files=_list_files,
     list_folders=_list_folders,
     list_skills=_list_skills,
     list_uses=_list_uses,

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from itertools import islice
 
 from ullage.core.assembly.parts import SYSTEM_PROMPT, TOOLS, SentText, place_items
-from ullage.core.transcript.context import Context
+from ullage.core.transcript.context import Category, Context
 from ullage.core.transcript.entries import Entry, Lines, Text
 from ullage.formats.agents.codex.messages import TOOLS_TYPE, place_blocks
 from ullage.formats.agents.codex.records import payload_of, read_entry
 from ullage.formats.json_line import object_of, text_of
+
+_TOOL_BLOCK: tuple[Category | None, str] = ("tools", TOOLS)
 
 _KNOWN_MODELS = ("gpt-", "codex-", "o3", "o4")
 """Others are sent another prompt than the one that the first line holds (0.169, seen)."""
@@ -40,7 +42,7 @@ def _list_of_items(context: Context) -> Iterator[SentText]:
         blocks = item.message.blocks
         is_tools = item.native.get("type") == TOOLS_TYPE
         places = () if is_tools or item.message.role not in ("user", "system") else blocks
-        placed = place_blocks(item.native, places) or ((TOOLS, TOOLS),) * len(blocks)
+        placed = place_blocks(item.native, places) or (_TOOL_BLOCK,) * len(blocks)
         if places or is_tools:
             for block, (category, name) in zip(blocks, placed, strict=True):
                 if name and isinstance(block, Text):

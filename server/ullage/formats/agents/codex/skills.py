@@ -30,7 +30,7 @@ _SCOPES = ("system", "admin", "project", "user")
 """In the order of the list."""
 _POLICY = "agents/openai.yaml"
 _NAMED = re.compile(rb"<skill>\\n<name>([^<\\]+)</name>")
-_READ = re.compile(rb"([^/\\\s\"']+)[/\\]+SKILL\.md")
+_READ = re.compile(rb"(?<![^/\\\s\"'])([^/\\\s\"']++)[/\\]+SKILL\.md")
 _CALLS = (b'"function_call"', b'"custom_tool_call"', b'"local_shell_call"')
 
 

@@ -28,12 +28,7 @@ def list_setting_files(path: Path, cwd: Path, env: Env, home: Path) -> tuple[Pat
     if _is_openclaws(path):
         return (STATE_HOME.root(env, home) / "openclaw.json",)
     own = HOME.root(env, home)
-    return (
-        cwd / ".pi" / "settings.json",
-        own / "settings.json",
-        own / "models.json",
-        own / "trust.json",
-    )
+    return cwd / ".pi" / "settings.json", own / "settings.json", own / "models.json"
 
 
 def find_window(settings: AgentSettings, provider: str, model: str) -> NumberSetting | None:

@@ -20,10 +20,12 @@ _SETTINGS = {"project": ".pi/settings.json", "user": "agent/settings.json"}
 _TRUST = "agent/trust.json"
 _OFF = ("-", "!")
 _USES = (b'"toolCall"', b'<skill name=\\"')
-_USE = re.compile(
-    rb'(?:<skill name=\\"([^"\\<]+)\\"|"path":"[^"]*?([^/\\"]+)[/\\]+SKILL\.md"'
-    rb'|"path":"[^"]*?([^/\\"]+)\.md")'
-)
+_USE = re.compile(rb'<skill name=\\"([^"\\<]+)\\"|"path":"([^"]*)\.md"')
+_SLASHES = re.compile(rb"[/\\]+")
+
+
+def _list_files(env: Env, home: Path) -> tuple[Path, ...]:
+    return (HOME.root(env, home) / "trust.json",)
 
 
 def _list_folders(
@@ -127,11 +129,16 @@ def _list_uses(line: bytes) -> Iterator[str]:
     """List what the model read, and what the user called by its name."""
     # A system message names the files of all.
     for use in _USE.finditer(line) if any(mark in line for mark in _USES) else ():
-        yield (use[1] or use[2] or use[3]).decode("utf-8", "replace")
+        *above, name = _SLASHES.split(use[2] or b"")
+        if name == b"SKILL":
+            name = above[-1] if above else b""
+        if used := use[1] or name:
+            yield used.decode("utf-8", "replace")
 
 
 PI_SKILLS = SkillLoader(
     folder=".pi",
+    list_files=_list_files,
     list_folders=_list_folders,
     list_skills=_list_skills,
     list_uses=_list_uses,
