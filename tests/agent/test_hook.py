@@ -231,6 +231,33 @@ def test_a_writer_that_never_ends_is_left_within_the_time_limit(place: Place) ->
         assert process.wait(WAIT_S) == 0
 
 
+def test_the_short_way_ends_within_the_time_limit_too(place: Place) -> None:
+    """A disk of the network may never answer."""
+    script = (
+        "import sys, threading\n"
+        "from ullage.agent import hook, quick_answer\n"
+        "hook.TIME_LIMIT_S = 0.1\n"
+        f"quick_answer.answer_quickly = lambda *_: threading.Event().wait({WAIT_S})\n"
+        "hook.run_hook(['claude-code'])\n"
+    )
+    done = place.run_process(stdin=data(tool_call()), program=("-P", "-c", script))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith("ullage: a hook took more than 0.1 s")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such pipes")
+def test_settings_that_became_a_pipe_are_not_waited_for(place: Place, path: Path) -> None:
+    settings = place.home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text("{}", "utf-8")
+    prompt = data(told(place, path, "UserPromptSubmit", prompt="Go on."))
+    expected = run(place, prompt)
+    assert "81%" in expected
+    settings.unlink()
+    os.mkfifo(settings)
+    assert run(place, prompt) == expected
+
+
 def test_a_tool_call_imports_no_format_and_no_command_line(place: Place, path: Path) -> None:
     names = ("click", "yaml", "tiktoken", "filelock", "asyncio", "sqlite3", "ullage.formats")
     script = (

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO, NoReturn, TextIO
 
     from ullage.agent.hook_agents import HookAgent
+    from ullage.agent.hook_event import HookEvent
 
 INPUT_TIME_LIMIT_S = 2.0
 """Who runs a hook has the event at hand (chosen)."""
@@ -57,33 +58,27 @@ def _answer_to_input(agent: "HookAgent") -> bytes:
     stop_limit = _end_after(INPUT_TIME_LIMIT_S)
     data = _read_whole(stream.buffer)
     stop_limit()
-    output = _answer_quickly(data, agent)
-    return _answer_fully(data, agent) if output is None else output
+    stop_limit = _end_after(TIME_LIMIT_S)
+    from ullage.agent.quick_answer import answer_quickly
 
+    output = answer_quickly(data, agent)
+    if output is None:
+        load_packages()
+        from ullage.agent.hook_event import CompactionDue, parse_event
 
-def _answer_quickly(data: bytes, agent: "HookAgent") -> bytes | None:
-    try:
-        from ullage.agent.quick_answer import answer_quickly
-    except ImportError:
-        # Another Python than CPython.
-        return None
-    return answer_quickly(data, agent)
-
-
-def _answer_fully(data: bytes, agent: "HookAgent") -> bytes:
-    load_packages()
-    from ullage.agent.hook_event import CompactionDue, parse_event
-
-    event = parse_event(data, agent)
-    if event is None:
-        return b""
-    is_compaction = isinstance(event, CompactionDue)
-    stop_limit = _end_after(COMPACTION_TIME_LIMIT_S if is_compaction else TIME_LIMIT_S)
-    from ullage.agent.hook_answer import answer
-
-    output = answer(event)
+        event = parse_event(data, agent)
+        if isinstance(event, CompactionDue):
+            stop_limit()
+            stop_limit = _end_after(COMPACTION_TIME_LIMIT_S)
+        output = b"" if event is None else _answer_fully(event)
     stop_limit()
     return output
+
+
+def _answer_fully(event: "HookEvent") -> bytes:
+    from ullage.agent.hook_answer import answer
+
+    return answer(event)
 
 
 def load_packages() -> None:

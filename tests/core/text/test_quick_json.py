@@ -47,6 +47,33 @@ def test_what_is_no_json_is_refused_also_where_nobody_imported_json(text: str) -
     assert done.stdout.strip() == b"refused"
 
 
+@pytest.mark.parametrize(
+    "setup",
+    [
+        "import sys; sys.modules['_json'] = None",
+        "import _json; scan = _json.make_scanner\n"
+        "_json.make_scanner = lambda context: scan(context) if context.memo == {} else None",
+    ],
+    ids=["none", "one that wants more"],
+)
+def test_without_the_functions_in_c_it_is_the_same(setup: str) -> None:
+    script = (
+        f"{setup}\n"
+        "from ullage.core.text.quick_json import parse_json, write_json\n"
+        "value = {'a': ['\u00e9\\n', 1, None]}\n"
+        "assert parse_json(write_json(value)) == value, write_json(value)\n"
+        "for text in ('', '{', '[] []'):\n"
+        "    try:\n"
+        "        parse_json(text)\n"
+        "    except ValueError:\n"
+        "        print(write_json('\u00e9'))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-X", "utf8", "-c", script], capture_output=True, check=True
+    )
+    assert done.stdout.decode().split() == ['"é"'] * 3
+
+
 @pytest.mark.parametrize("value", [1.5, b"", ["\ud83d"]])
 def test_what_others_would_not_read_is_not_written(value: object) -> None:
     with pytest.raises(ValueError, match=r"JSON|utf-8"):

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ullage.store.config.env_files import MAX_ENV_BYTES, MAX_ENV_FILES, read_env_files
+from ullage.store.config.env_files import MAX_ENV_FILES, read_env_files
+from ullage.store.files.quick_state import MAX_ENV_BYTES
 
 
 def test_env_and_its_variants_are_read_and_nothing_else(tmp_path: Path) -> None:

@@ -1,10 +1,7 @@
 """JSON by the functions in C alone, for a hook: `json` imports `re`, which is half of a bare start.
 
-CPython keeps them to itself. Where they are not there or want something else, importing or reading
-raises, and the hook goes the long way.
+CPython keeps them to itself. Where they are not there or want something else, `json` does it.
 """
-
-from _json import encode_basestring, make_scanner
 
 TYPE_CHECKING = False  # `typing` takes as long as the whole hook
 if TYPE_CHECKING:
@@ -23,7 +20,15 @@ class _Plain:
     parse_constant = float
 
 
-_scan = make_scanner(_Plain)  # pyright: ignore[reportArgumentType] only its attributes are asked for
+try:
+    from _json import encode_basestring, make_scanner
+
+    _scan = make_scanner(_Plain)  # pyright: ignore[reportArgumentType] only its attributes are asked for
+except (ImportError, TypeError, AttributeError):
+    from json import JSONDecoder
+    from json.encoder import encode_basestring
+
+    _scan = JSONDecoder().raw_decode
 _SPACE = " \t\n\r"
 
 

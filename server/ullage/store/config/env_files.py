@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-MAX_ENV_BYTES = 64 * 1024
-"""Of a longer file only the beginning is read (chosen)."""
+from ullage.store.files.quick_state import MAX_ENV_BYTES
+
 MAX_ENV_FILES = 20
 MAX_LISTED = 10_000
 """In a folder with more names than this, only `.env` itself is sure to be found (chosen)."""

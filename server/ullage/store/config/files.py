@@ -11,6 +11,7 @@ from ullage.core.config.key import Code, Finding, Place, Source
 from ullage.core.text.positions import Positions
 from ullage.core.text.tree import ParseError, ScalarNode
 from ullage.store.files.places import Places, is_there
+from ullage.store.files.quick_state import stamp_of
 
 MAX_SIZE_BYTES = 256 * 1024
 """Chosen: a file with every key and a comment on each has 10 kB, and reading the worst kind of so
@@ -38,7 +39,7 @@ def config_paths(places: Places, workspace: Path | None) -> tuple[tuple[Place, P
 
 def config_stamps(places: Places, workspaces: Sequence[Path]) -> tuple[Stamp, ...]:
     """Look at the files that may count: one that was written to has another stamp."""
-    return tuple(map(_stamp, list_config_files(places, workspaces)))
+    return tuple(stamp_of(str(path)) for path in list_config_files(places, workspaces))
 
 
 def list_config_files(places: Places, workspaces: Sequence[Path]) -> tuple[Path, ...]:
@@ -55,14 +56,6 @@ def _openclaw_files(places: Places) -> tuple[Path, ...]:
         folder / "clawdbot.json",
         places.home / ".clawdbot" / "clawdbot.json",
     )
-
-
-def _stamp(path: Path) -> Stamp:
-    try:
-        info = path.stat()
-    except (OSError, ValueError):
-        return str(path), 0, 0
-    return str(path), info.st_mtime_ns, info.st_size
 
 
 def guess_place(path: Path) -> Place:

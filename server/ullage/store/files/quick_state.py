@@ -41,7 +41,11 @@ _PASSING = (
 """Variables that differ between events or processes of a session, and decide nothing (Claude Code
 2.1, seen)."""
 MAX_ENV_BYTES = 64 * 1024
-"""As in `store/config/env_files.py`."""
+"""Of a longer file only the beginning is read (chosen)."""
+_TOKEN_BYTES = 6
+"""Of chance in a temporary name (chosen)."""
+_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+"""A pipe in a file's place tells at once that nobody writes to it."""
 
 
 def session_name(agent: str, session_id: str) -> str | None:
@@ -71,7 +75,7 @@ def read_snapshot(name: str, event: str, folder: str) -> dict[str, object] | Non
         snapshot.get("folder") == folder
         and snapshot.get("environment") == environment_sum()
         and is_list(files)
-        and all(is_list(stamp) and stamp and stamp == stamp_of(stamp[0]) for stamp in files)
+        and all(is_list(stamp) and stamp and stamp == [*stamp_of(str(stamp[0]))] for stamp in files)
     )
     return snapshot if is_current else None
 
@@ -82,7 +86,7 @@ def read_appended(path: str, snapshot: dict[str, object]) -> list[bytes] | None:
     n_known = snapshot.get("size")
     if snapshot.get("transcript") != path or not isinstance(n_known, int):
         return None
-    fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    fd = os.open(path, _READ)
     try:
         info = os.fstat(fd)
         n_before = min(n_known, _MAX_END_BYTES)
@@ -101,7 +105,7 @@ def read_appended(path: str, snapshot: dict[str, object]) -> list[bytes] | None:
 def end_sum(path: str, n_bytes: int) -> int:
     """Sum up the end of what a transcript was, by which `read_appended` knows it again."""
     n_before = min(n_bytes, _MAX_END_BYTES)
-    fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    fd = os.open(path, _READ)
     try:
         os.lseek(fd, n_bytes - n_before, os.SEEK_SET)
         return crc32(os.read(fd, n_before))
@@ -109,13 +113,13 @@ def end_sum(path: str, n_bytes: int) -> int:
         os.close(fd)
 
 
-def stamp_of(path: object) -> list[object]:
+def stamp_of(path: str) -> tuple[str, int, int]:
     """Look at a file: one that was written to has another stamp; zeros where there is none."""
     try:
-        info = os.stat(str(path))
+        info = os.stat(path)
     except (OSError, ValueError):
-        return [path, 0, 0]
-    return [path, info.st_mtime_ns, info.st_size]
+        return path, 0, 0
+    return path, info.st_mtime_ns, info.st_size
 
 
 def are_settings_equal(snapshot: dict[str, object]) -> bool:
@@ -126,8 +130,7 @@ def are_settings_equal(snapshot: dict[str, object]) -> bool:
     for stamp in stamps:
         if not is_list(stamp) or not stamp:
             return False
-        now = stamp_of(stamp[0])
-        is_written = stamp[:-1] != now
+        is_written = stamp[:-1] != [*stamp_of(str(stamp[0]))]
         if is_written and (not keys or sum_settings(str(stamp[0]), [*map(str, keys)]) != stamp[-1]):
             return False
     return True
@@ -164,7 +167,7 @@ def read_env_texts(folder: str) -> list[str] | None:
 
 def read_beginning(path: str, n_bytes: int) -> str:
     """Read the beginning of a text."""
-    fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    fd = os.open(path, _READ)
     try:
         return os.read(fd, n_bytes).decode("utf-8-sig", "replace")
     finally:
@@ -209,17 +212,22 @@ def keep_figures(root: str, name: str, figures: dict[str, object]) -> None:
 
 def _write_whole(path: str, data: bytes) -> None:
     folder, name = os.path.split(path)
-    temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
+    # Whoever tidies up knows it by the form that `atomic.temporary_beside` has.
+    temporary = os.path.join(folder, f".{name}.{os.urandom(_TOKEN_BYTES).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     fd = os.open(temporary, flags, 0o600)
     try:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(fd, view) :]
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-    os.replace(temporary, path)
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(fd, view) :]
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        os.replace(temporary, path)
+    except OSError:
+        os.unlink(temporary)
+        raise
 
 
 def state_folder() -> str | None:

@@ -78,7 +78,8 @@ def _follow(thread: list[dict[str, object]], leaf: object) -> list[dict[str, obj
         path.append(at)
         if at.get("parentUuid") == leaf:
             return path
-        at = by_id.get(at.get("parentUuid"))
+        parent = at.get("parentUuid")
+        at = by_id.get(parent) if isinstance(parent, str) else None
     return None if thread else []
 
 
@@ -115,8 +116,9 @@ def _read_total(record: dict[str, object]) -> int:
     return sum(count for count in counts if isinstance(count, int))
 
 
-def _answer_id(record: dict[str, object]) -> object:
-    return _message(record).get("id") if record.get("type") == "assistant" else None
+def _answer_id(record: dict[str, object]) -> str | None:
+    answer_id = _message(record).get("id") if record.get("type") == "assistant" else None
+    return answer_id if isinstance(answer_id, str) else None
 
 
 def _message(record: dict[str, object]) -> dict[str, object]:
