@@ -1,15 +1,24 @@
 """Files of ours: old or new, never a part, for the user alone, and nothing left beside them."""
 
 import os
+import sqlite3
 import stat
+import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from ullage.errors import StateUnwritable
-from ullage.store.files.atomic import make_folder, replace_file, write_all, write_new_file
+from ullage.store.files.atomic import (
+    make_folder,
+    make_private_file,
+    replace_file,
+    write_all,
+    write_new_file,
+)
 from ullage.store.files.places import state_folder
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
@@ -166,3 +175,34 @@ def test_making_a_folder_that_exists_is_no_error(tmp_path: Path) -> None:
     make_folder(tmp_path / "a")
     make_folder(tmp_path / "a")
     assert (tmp_path / "a").is_dir()
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+def test_a_database_that_is_there_stays_locked(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "x.sqlite"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("CREATE TABLE t (a)")
+        path.chmod(mode)
+        connection.execute("BEGIN EXCLUSIVE")
+        make_private_file(path)
+        script = (
+            "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('DROP TABLE t')"
+        )
+        other = subprocess.run(
+            [sys.executable, "-c", script, path], capture_output=True, check=False
+        )
+    assert b"database is locked" in other.stderr
+
+
+@posix_only
+@pytest.mark.parametrize("is_dangling", [False, True])
+def test_no_private_file_is_made_through_a_link(tmp_path: Path, is_dangling: bool) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    if not is_dangling:
+        target.write_bytes(b"foreign")
+        target.chmod(0o644)
+    link.symlink_to(target)
+    with pytest.raises(OSError, match="symbolic links"):
+        make_private_file(link)
+    assert target.exists() != is_dangling
+    assert is_dangling or stat.S_IMODE(target.stat().st_mode) == 0o644

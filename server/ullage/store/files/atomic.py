@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 import sys
 import time
 from contextlib import suppress
@@ -145,12 +146,19 @@ def make_private_file(path: Path) -> None:
     Raises:
         OSError: the folder does not take it.
     """
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
     try:
-        if sys.platform != "win32" and os.fstat(fd).st_mode & 0o077:
-            os.fchmod(fd, 0o600)
-    finally:
-        os.close(fd)
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        # Another process may have made it just now.
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        return
+    if stat.S_ISLNK(mode):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    # It is not opened: who closes a file gives up all locks that the process has on it, and with
+    # them SQLite's (sqlite.org/howtocorrupt.html §2.2).
+    if sys.platform != "win32" and mode & 0o077:
+        path.chmod(0o600)
 
 
 def write_new_file(path: Path, data: bytes) -> None:
