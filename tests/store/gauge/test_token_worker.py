@@ -19,3 +19,14 @@ def test_a_worker_that_nobody_asked_for_a_while_ends_and_another_counts_on(
     assert not worker.is_idle()
     assert worker.count_tokens("hello world", "o200k_base") == 2
     worker.close()
+
+
+def test_a_worker_that_was_killed_is_replaced() -> None:
+    worker = TokenWorker()
+    assert worker.count_tokens("hello", "o200k_base") == 1
+    process = worker._process
+    assert process is not None
+    process.kill()
+    process.wait()
+    assert worker.count_tokens("hello world", "o200k_base") == 2
+    worker.close()

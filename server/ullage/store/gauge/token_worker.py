@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from threading import Lock
 from typing import cast
 
@@ -51,10 +52,11 @@ class TokenWorker:
             self._end()
 
     def _end(self) -> None:
-        if self._process is not None:
-            # It ends with its input.
-            with self._process:
-                self._process = None
+        process, self._process = self._process, None
+        if process is not None:
+            # It ends with its input, which cannot be ended where it was killed.
+            with suppress(OSError), process:
+                pass
 
     def _ask(self, request: bytes) -> bytes:
         """Send a request and read the answer; empty where the worker is gone."""
