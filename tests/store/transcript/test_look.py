@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from threading import Thread
 
@@ -238,9 +239,9 @@ def test_where_nothing_may_be_kept_what_is_kept_is_used(home: Home) -> None:
     assert {path: path.read_bytes() for path in home.state.rglob("*") if path.is_file()} == before
 
 
-def spoil_text(path: Path) -> None:
+def run_on(path: Path, statement: str) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE file SET stamp = CAST(x'ff' AS TEXT)")
+        connection.execute(statement)
 
 
 def change_version(path: Path) -> None:
@@ -255,9 +256,18 @@ def change_version(path: Path) -> None:
         lambda path: path.write_bytes(path.read_bytes()[:5000] + b"\xff" * 3000),
         lambda path: path.write_bytes(b""),
         change_version,
-        spoil_text,
+        *(
+            partial(run_on, statement=f"UPDATE {change}")
+            for change in (
+                "file SET stamp = CAST(x'ff' AS TEXT)",
+                "file SET name = 7 WHERE name = CAST('a.jsonl' AS BLOB)",
+                "file SET name = x'00' WHERE name = CAST('a.jsonl' AS BLOB)",
+                "folder SET path = id",
+                "folder SET subfolders = 'a'",
+                "folder SET stamp = x'00'",
+            )
+        ),
     ],
-    ids=["another file", "torn", "empty", "another version", "no text"],
 )
 def test_what_is_damaged_is_learned_anew(home: Home, damage: Callable[[Path], object]) -> None:
     fill(home)

@@ -6,22 +6,24 @@ and whose each transcript is. What is wrong with it costs reading anew, never an
 
 import os
 import sqlite3
-from collections.abc import Generator, Iterable, Mapping, Set
+from collections.abc import Generator, Iterable, Mapping, Sequence, Set
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypeVar, cast
 
 import msgspec
 
 from ullage.store.files.atomic import make_folder, make_private_file, remove_quietly
 from ullage.store.files.places import Places
 
+T = TypeVar("T")
+
 VERSION = 1
 """Of the tables; a file of another one is thrown away."""
 BUSY_TIMEOUT_S = 5.0
 """Others write for less than a second (chosen)."""
-CACHE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""The second for damage that is no text any more."""
+CACHE_ERRORS = (sqlite3.Error, ValueError)
+"""The second for damage that is no value of ours any more: no text, of another type, no name."""
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 _TABLES = """
 CREATE TABLE IF NOT EXISTS folder (id INTEGER PRIMARY KEY AUTOINCREMENT, path BLOB UNIQUE NOT NULL,
@@ -36,6 +38,7 @@ _NOTE_FOLDER = (
 )
 _NOTE_FILE = "INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?)"
 _Row: TypeAlias = tuple[bytes, str, bytes]
+_RowWithId: TypeAlias = tuple[int, bytes, str, bytes]
 
 _in_memory: dict[Path, sqlite3.Connection] = {}
 """What this process knows, by file, where nothing is kept."""
@@ -69,10 +72,8 @@ class KnownFolders:
         self._connection = connection
 
     def list_folders(self) -> dict[str, KnownFolder]:
-        rows = cast(
-            list[tuple[int, bytes, str, bytes]],
-            self._connection.execute("SELECT id, path, stamp, subfolders FROM folder").fetchall(),
-        )
+        query = "SELECT id, path, stamp, subfolders FROM folder"
+        rows = self._fetch(list[_RowWithId], query, ())
         return {
             os.fsdecode(path): KnownFolder(
                 folder_id=folder_id,
@@ -84,8 +85,7 @@ class KnownFolders:
 
     def list_files(self, folder_id: int | None) -> list[KnownFile]:
         query = "SELECT name, stamp, owner FROM file WHERE folder = ?"
-        rows = cast(list[_Row], self._connection.execute(query, (folder_id,)).fetchall())
-        return [_file_of(*row) for row in rows]
+        return [_file_of(*row) for row in self._fetch(list[_Row], query, (folder_id,))]
 
     def find_files(
         self, folders: Mapping[int, str], owners: Set[str]
@@ -97,10 +97,7 @@ class KnownFolders:
             f" WHERE owner IN ({marks}) AND folder IN ({ids})"
         )
         values = [_encode(owner) for owner in ("", *owners)]
-        rows = cast(
-            list[tuple[int, bytes, str, bytes]],
-            self._connection.execute(query, values).fetchall(),
-        )
+        rows = self._fetch(list[_RowWithId], query, values)
         return [(folders[row[0]], _file_of(*row[1:])) for row in rows]
 
     def write(
@@ -126,6 +123,11 @@ class KnownFolders:
                 self._connection.execute(
                     "DELETE FROM file WHERE folder NOT IN (SELECT id FROM folder)"
                 )
+
+    def _fetch(self, rows: type[T], query: str, values: Sequence[int | bytes | None]) -> T:
+        # SQLite gives each value with the type that the file says it has.
+        fetched = self._connection.execute(query, values).fetchall()
+        return msgspec.convert(fetched, rows, builtin_types=(bytes,))
 
     def _write_folder(self, path: str, folder: KnownFolder, files: dict[str, KnownFile]) -> None:
         subfolders = b"\0".join(map(os.fsencode, folder.subfolders))
