@@ -1,5 +1,7 @@
 """The process that counts tokens is there while something is counted."""
 
+from pathlib import Path
+
 import pytest
 
 from ullage.store.gauge import token_worker
@@ -30,3 +32,15 @@ def test_a_worker_that_was_killed_is_replaced() -> None:
     process.wait()
     assert worker.count_tokens("hello world", "o200k_base") == 2
     worker.close()
+
+
+def test_no_module_of_the_folder_that_the_server_stands_in_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ullage.py", "json.py", "tiktoken.py"):
+        (tmp_path / name).write_text("open('was run', 'w')", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    worker = TokenWorker()
+    assert worker.count_tokens("hello", "o200k_base") == 1
+    worker.close()
+    assert not (tmp_path / "was run").exists()

@@ -61,8 +61,11 @@ class TokenWorker:
     def _ask(self, request: bytes) -> bytes:
         """Send a request and read the answer; empty where the worker is gone."""
         if self._process is None:
+            # Without `-P`, modules of the folder that an editor starts the server in are run.
             self._process = subprocess.Popen(
-                [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                [sys.executable, "-P", "-m", __name__],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
             )
         if self._process.stdin is None or self._process.stdout is None:
             return b""
