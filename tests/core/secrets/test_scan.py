@@ -12,7 +12,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from secret_samples import SAMPLES
-from ullage.core.secrets.rules import RULES, find_by_rules, may_match
+from ullage.core.secrets.rules import (
+    ALL_RULES,
+    FEW_RULES,
+    RULES,
+    SIGNS,
+    JoinedRules,
+    choose_heads,
+    find_by_rules,
+    may_match,
+)
 from ullage.core.secrets.scan import (
     find_secrets,
     list_known_secrets,
@@ -72,20 +81,43 @@ def test_the_quick_look_sees_every_beginning() -> None:
 _PARTS = ("a", "1", " ", ":", "@", "/", "A" * 40, "a1" * 20, "123456789", "\n", '": "')
 
 
-@given(
-    st.lists(
-        st.sampled_from(
-            [
-                *_PARTS,
-                *(head for rule in RULES for head in rule.heads),
-                *(sample.text for sample in SAMPLES.values()),
-            ]
-        )
+_texts = st.lists(
+    st.sampled_from(
+        [
+            *_PARTS,
+            *(head for rule in RULES for head in rule.heads),
+            *(sample.text for sample in SAMPLES.values()),
+        ]
     )
-)
-def test_the_quick_look_overlooks_nothing_that_is_found(parts: list[str]) -> None:
-    text = "".join(parts)
-    assert may_match(text) or not list(find_by_rules(text))
+).map("".join)
+
+
+@given(_texts)
+def test_the_quick_look_overlooks_nothing_that_is_found(text: str) -> None:
+    is_found = any(find_by_rules(text))
+    assert may_match(text) or not is_found
+    assert any(sign in text for sign in SIGNS) or not is_found
+
+
+@given(_texts)
+def test_rules_with_the_heads_of_a_text_find_what_all_find(text: str) -> None:
+    _assert_chosen_are_enough(text)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_rules_with_the_heads_of_a_sample_find_it(name: str) -> None:
+    _assert_chosen_are_enough(f"see {SAMPLES[name].text}.\n")
+
+
+def test_a_sign_without_a_head_chooses_no_rule() -> None:
+    for sign in SIGNS:
+        _assert_chosen_are_enough(f"0{sign}0")
+
+
+def _assert_chosen_are_enough(text: str) -> None:
+    found, choice = list(ALL_RULES.find(text)), choose_heads(text)
+    if len(choice) <= FEW_RULES:
+        assert (list(JoinedRules(choice).find(text)) if choice else []) == found
 
 
 @given(st.lists(st.sampled_from(["open sesame 12", "s3cr3t-value", "a", " ", "\n", "x-", "é"])))

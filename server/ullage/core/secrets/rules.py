@@ -10,7 +10,8 @@ a word.
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
+from itertools import count
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -78,9 +79,12 @@ SIGNS = tuple(
 """The same for all rules, as exact as they are."""
 _COMMON_FIRST = sorted(_FIXED_TEXTS, key=lambda fixed: RULES[fixed[1]].label is None)
 """What a secret is called stands in many texts, and decides soon that they need all rules."""
-_ALL = tuple(range(len(RULES)))
-_FEW_RULES = 2
+FEW_RULES = 2
 """More of them meet in too many ways: to compile each takes longer than all at once (measured)."""
+_FEW_CHOICES = 16
+"""A process that reads texts with more choices of rules and heads needs all (chosen)."""
+_FEW_TEXTS = 8
+"""A process that reads no more, as for a title, needs no expression of all signs (chosen)."""
 _SHORT_CHARS = 20_000
 """Up to this, to look for each sign takes less time than to compile an expression of all rules."""
 
@@ -97,58 +101,123 @@ class Found(NamedTuple):
 
 def find_by_rules(text: str) -> Iterator[Found]:
     """Give the secrets that a rule tells, in order."""
-    places = _choose_rules(text)
-    if not places:
-        return
-    anywhere = _join(places)
-    match = anywhere.search(text)
-    while match is not None:
-        yield _read(match, places)
-        here = _join(places, has_boundaries=False)
-        match = here.match(text, match.end()) or anywhere.search(text, match.end())
+    rules = _choose_rules(text)
+    return iter(()) if rules is None else rules.find(text)
 
 
 def find_by_rules_at(text: str, starts: Iterable[int]) -> Iterator[Found]:
     """Give the secrets that stand one after the other from some places on, each read once."""
     heads = [start for start in sorted(starts) if text.startswith(_HEADS, start)]
-    places = _choose_rules(text) if heads else ()
-    if not places:
-        return
-    here = _join(places, has_boundaries=False)
-    end = 0
-    for start in heads:
-        if start < end:
-            continue
-        end = start
-        while (match := here.match(text, end)) is not None:
-            yield _read(match, places)
+    rules = _choose_rules(text) if heads else None
+    return iter(()) if rules is None else rules.find_at(text, heads)
+
+
+Choice: TypeAlias = tuple[tuple[int, tuple[str, ...]], ...]
+"""Places of rules, each with some of its heads."""
+
+
+class JoinedRules:
+    """Rules as one expression, which is compiled once it is needed. All of them take 60 ms."""
+
+    def __init__(self, choice: Choice) -> None:
+        self._groups = tuple(
+            (RULES[at], [head for head in heads if head[0] == first])
+            for at, heads in choice
+            for first in dict.fromkeys(head[0] for head in heads)
+        )
+        """Each rule with those of its heads that have the same first character."""
+
+    def find(self, text: str) -> Iterator[Found]:
+        match = self._anywhere.search(text)
+        while match is not None:
+            yield self._read(match)
             end = match.end()
+            match = self._here.match(text, end) or self._anywhere.search(text, end)
+
+    def find_at(self, text: str, starts: Iterable[int]) -> Iterator[Found]:
+        end = 0
+        for start in starts:
+            if start < end:
+                continue
+            end = start
+            while (match := self._here.match(text, end)) is not None:
+                yield self._read(match)
+                end = match.end()
+
+    @cached_property
+    def _anywhere(self) -> re.Pattern[str]:
+        return self._join(has_boundaries=True)
+
+    @cached_property
+    def _here(self) -> re.Pattern[str]:
+        """What follows a secret without a gap is read without boundaries."""
+        return self._join(has_boundaries=False)
+
+    def _read(self, match: re.Match[str]) -> Found:
+        """Read a match, whose groups have the names of their numbers."""
+        group = match.lastgroup or ""
+        rule, _ = self._groups[int(group[1:])]
+        is_labelled = rule.label is not None
+        start = match.start(group) if is_labelled else match.start()
+        return Found(start, match.end(), rule.kind, is_labelled)
+
+    def _join(self, *, has_boundaries: bool) -> re.Pattern[str]:
+        """Join rules, those with the same first character under it.
+
+        So the expression knows by which characters a match can begin, and passes over all others.
+        """
+        by_first: dict[str, list[str]] = {}
+        for n, (rule, heads) in enumerate(self._groups):
+            head = _any_of(
+                _any_of(re.escape(head[1:]) for head in heads if len(head) == n_chars)
+                + (_before(rule.boundary, n_chars) if has_boundaries else "")
+                for n_chars in dict.fromkeys(map(len, heads))
+            )
+            by_first.setdefault(heads[0][0], []).append(
+                f"{head}{rule.label or ''}(?P<g{n}>{rule.rest})"
+            )
+        firsts = (f"{re.escape(first)}{_any_of(tails)}" for first, tails in by_first.items())
+        return re.compile("|".join(firsts), re.DOTALL)
 
 
-def _choose_rules(text: str) -> tuple[int, ...]:
+ALL_RULES = JoinedRules(tuple((at, rule.heads) for at, rule in enumerate(RULES)))
+_join_choice = lru_cache(maxsize=_FEW_CHOICES)(JoinedRules)
+
+
+def _choose_rules(text: str) -> JoinedRules | None:
     """Choose the rules that a text may have a match of: mostly none, else one or two."""
-    if len(text) > _SHORT_CHARS:
-        return _ALL
+    if len(text) > _SHORT_CHARS or _join_choice.cache_info().misses > _FEW_CHOICES:
+        return ALL_RULES
+    choice = choose_heads(text)
+    if len(choice) > FEW_RULES:
+        return ALL_RULES
+    return _join_choice(choice) if choice else None
+
+
+def choose_heads(text: str) -> Choice:
+    """Choose the rules that a text may have a match of, with those heads that it has.
+
+    It ends where there are more than a few.
+    """
     places: set[int] = set()
     for fixed, at in _COMMON_FIRST:
-        if fixed in text:
+        ends = RULES[at].ends
+        if fixed in text and (not ends or any(fixed + end in text for end in ends)):
             places.add(at)
-            if len(places) > _FEW_RULES:
-                return _ALL
-    return tuple(sorted(places))
+            if len(places) > FEW_RULES:
+                break
+    choice = ((at, tuple(h for h in RULES[at].heads if h in text)) for at in sorted(places))
+    # What is a sign of it need not be a part of a head.
+    return tuple((at, heads) for at, heads in choice if heads)
 
 
-def _read(match: re.Match[str], places: tuple[int, ...]) -> Found:
-    """Read a match of joined rules, whose groups have the names of their numbers."""
-    group = match.lastgroup or ""
-    rule, _ = _group_heads(places)[int(group[1:])]
-    is_labelled = rule.label is not None
-    start = match.start(group) if is_labelled else match.start()
-    return Found(start, match.end(), rule.kind, is_labelled)
+_n_looked_at = count()
 
 
 def may_match(text: str) -> bool:
     """Tell whether a text has the beginning of any secret, ten times as quickly as find one."""
+    if len(text) <= _SHORT_CHARS and next(_n_looked_at) < _FEW_TEXTS:
+        return any(sign in text for sign in SIGNS)
     return _gate().search(text) is not None
 
 
@@ -184,37 +253,6 @@ _FREQUENT = (
     "^~!|&XQVY#K?Jz`q%GB$U*<H>CLM+W{}ADZPj;RTS[]IkxEOvFN'/97)(=y,g385.46b_w-hf1m2:p0ud\"clisnaorte "
 )
 """Characters of sessions, from rare to frequent (2 MB of made-up and generated ones)."""
-
-
-@lru_cache(maxsize=64)
-def _group_heads(places: tuple[int, ...]) -> tuple[tuple[Rule, list[str]], ...]:
-    """Give each rule with those of its heads that have the same first character."""
-    return tuple(
-        (rule, [head for head in rule.heads if head[0] == first])
-        for rule in (RULES[at] for at in places)
-        for first in dict.fromkeys(head[0] for head in rule.heads)
-    )
-
-
-@lru_cache(maxsize=128)
-def _join(places: tuple[int, ...], *, has_boundaries: bool = True) -> re.Pattern[str]:
-    """Join rules, those with the same first character under it. All of them take 60 ms.
-
-    So the expression knows by which characters a match can begin, and passes over all others.
-    What follows a secret without a gap is read without boundaries.
-    """
-    by_first: dict[str, list[str]] = {}
-    for n, (rule, heads) in enumerate(_group_heads(places)):
-        head = _any_of(
-            _any_of(re.escape(head[1:]) for head in heads if len(head) == n_chars)
-            + (_before(rule.boundary, n_chars) if has_boundaries else "")
-            for n_chars in dict.fromkeys(map(len, heads))
-        )
-        by_first.setdefault(heads[0][0], []).append(
-            f"{head}{rule.label or ''}(?P<g{n}>{rule.rest})"
-        )
-    firsts = (f"{re.escape(first)}{_any_of(tails)}" for first, tails in by_first.items())
-    return re.compile("|".join(firsts), re.DOTALL)
 
 
 def _before(boundary: Boundary, n_chars: int) -> str:
