@@ -21,6 +21,7 @@ from ullage.lsp.follow import follow, refresh
 from ullage.lsp.server import REACTIONS, shut_down
 from ullage.lsp.state import UllageServer
 from ullage.store.gauge.token_worker import TokenWorker
+from ullage.store.transcript.database import database_of
 
 
 def opened(uri: str) -> types.DidOpenTextDocumentParams:
@@ -223,6 +224,27 @@ async def test_what_is_new_in_the_log_of_a_database_is_shown(editor, only_by_not
         session.assistant("more", total=30_000)
         after = await editor.gauge(lambda gauge: "30,000" in gauge.label)
     assert after.session == before.session
+
+
+@pytest.mark.parametrize("name", ["-wal", "fault"])
+async def test_a_file_of_any_name_ends_no_following(
+    editor,
+    only_by_notices,
+    workspace_session: tuple[PiFile, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+) -> None:
+    def read_name(path: Path) -> Path:
+        assert path.name != "fault"
+        return database_of(path)
+
+    monkeypatch.setattr(follow_module, "database_of", read_name)
+    pi, path = workspace_session
+    await editor.start(editor.place.cwd)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    path.with_name(name).write_bytes(b"")
+    grow(pi, path, 150_000)
+    await editor.gauge(lambda gauge: gauge.text == "75%")
 
 
 async def test_what_is_configured_in_a_file_that_did_not_exist_counts(

@@ -51,7 +51,7 @@ async def follow(ls: UllageServer) -> None:
             await log_faults(look_at_config)(ls)
             await log_faults(_refresh_changed)(ls)
             await log_faults(_rest)(ls)
-            await _reread_until_look(ls)
+            await log_faults(_reread_until_look)(ls)
     finally:
         poll.stop()
         watch.stop()

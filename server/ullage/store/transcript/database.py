@@ -82,7 +82,8 @@ def log_of(path: Path) -> Path:
 
 def database_of(path: Path) -> Path:
     """Name the database that a file is the log of; any other file is meant itself."""
-    return path.with_name(path.name.removesuffix(_LOG_ENDING)) if path.name else path
+    name = path.name.removesuffix(_LOG_ENDING)
+    return path.with_name(name) if name else path
 
 
 @contextmanager
