@@ -4,10 +4,11 @@ import re
 from pathlib import Path
 from typing import Final
 
+import msgspec
 import pytest
 
 from ullage.app.documents.kind import ANYWHERE_NAMES, INSTRUCTION_NAMES, document_kind
-from ullage.lsp.documents.sync import TYPED_PATTERNS
+from ullage.lsp.documents.sync import list_typed_patterns
 from ullage.store.config.files import config_paths
 from ullage.store.files.places import Places
 
@@ -20,6 +21,7 @@ HOME = ROOT / "home" / "me"
 WORKSPACE = ROOT / "work" / "shop"
 STATE = HOME / "state" / "ullage"
 PLACES = Places(cwd=WORKSPACE, home=HOME, env={}, state_folder=STATE)
+TYPED_PATTERNS = list_typed_patterns(PLACES)
 TRANSCRIPTS = (
     ROOT / "anywhere" / "s.jsonl",
     HOME / ".gemini" / "tmp" / "shop" / "chats" / "session-2026-01-02T03-04.json",
@@ -77,6 +79,13 @@ def test_the_extension_announces_what_the_server_looks_at(path: Path) -> None:
 @pytest.mark.parametrize("path", SMALL, ids=lambda path: Path(path).name)
 def test_what_is_typed_is_sent_of_small_documents(path: Path) -> None:
     assert matches(TYPED_PATTERNS, path)
+
+
+def test_what_is_typed_is_sent_where_codex_is_told_to_keep_its_configuration() -> None:
+    folder = ROOT / "elsewhere" / "own"
+    places = msgspec.structs.replace(PLACES, env={"CODEX_HOME": str(folder)})
+    assert matches(list_typed_patterns(places), folder / "config.toml")
+    assert not matches(TYPED_PATTERNS, folder / "config.toml")
 
 
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: Path(path).name)

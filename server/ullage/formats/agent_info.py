@@ -33,6 +33,7 @@ from ullage.formats.reading import Reading
 if TYPE_CHECKING:
     from ullage.core.assembly.listed_skills import ListedSkill, SkillRequest
     from ullage.core.assembly.skill_frontmatter import SkillFile
+    from ullage.core.documents.tool_servers import ServerEntry
 
 Env: TypeAlias = Mapping[str, str]
 
@@ -174,6 +175,21 @@ def find_loader(loaders: Sequence[L], transcript: Path) -> L | None:
     """Give that of the program that a transcript is of, where several have alike ones."""
     by_place = (loader for loader in loaders if loader.folder in transcript.parts)
     return next(chain(by_place, loaders), None)
+
+
+class ToolServers(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an agent's MCP servers are configured, and how its user turns one off."""
+
+    file: str
+    """Of a workspace, as `.mcp.json`; one that names the agent's own folder counts anywhere."""
+    home: Home | None = None
+    """The user's own folder, whose file of that name counts too."""
+    list_servers: "Callable[[str], Iterable[ServerEntry]]"
+    """Lists those of a text; none where it is damaged, and not those that it turns off."""
+    off_file: str = ""
+    """Settings of a workspace's user; empty where only the file itself can turn one off."""
+    off_key: str = ""
+    """Where they list the names of those that are off."""
 
 
 class Editor(msgspec.Struct, frozen=True, kw_only=True):
@@ -337,11 +353,17 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Of several programs whose sessions are alike, that of the transcripts first."""
     import_skills: Callable[[], tuple[SkillLoader, ...]] = _nothing
     """Imports what reads its skills, which few runs need."""
+    import_tool_servers: Callable[[], ToolServers | None] = _none
+    """Imports what reads where its MCP servers are configured; None where we do not know."""
 
     @property
     def skills(self) -> tuple[SkillLoader, ...]:
         """As its loaders; none where we know of no skills, or not by which rule they are told."""
         return self.import_skills()
+
+    @property
+    def tool_servers(self) -> ToolServers | None:
+        return self.import_tool_servers()
 
     def session_roots(self, env: Env, home: Path) -> tuple[Path, ...]:
         """Give the folders below which all transcripts are."""

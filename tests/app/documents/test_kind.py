@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from ullage.app.documents.kind import DocumentKind, document_kind, find_loaded_name
@@ -52,6 +53,10 @@ PLACES = Places(cwd=WORKSPACE, home=ROOT / "home" / "me", env={}, state_folder=S
         (ROOT / "home/me/.openclaw/config.yaml", "config"),
         (ROOT / "home/me/.openclaw/openclaw.json", "config"),
         (WORKSPACE / "config.yaml", None),
+        (WORKSPACE / ".mcp.json", "tools"),
+        (WORKSPACE / "sub/.mcp.json", None),
+        (WORKSPACE / "sub/.codex/config.toml", "tools"),
+        (WORKSPACE / "config.toml", None),
     ],
 )
 def test_a_file_is_what_its_path_says(path: Path, kind: DocumentKind | None) -> None:
@@ -60,6 +65,13 @@ def test_a_file_is_what_its_path_says(path: Path, kind: DocumentKind | None) -> 
 
 def test_a_workspace_file_is_one_only_in_a_workspace_that_is_open() -> None:
     assert document_kind(WORKSPACE / ".ullage.yaml", PLACES, ()) is None
+
+
+def test_the_folder_that_codex_is_told_to_use_has_its_configuration() -> None:
+    folder = ROOT / "elsewhere" / "codex"
+    places = msgspec.structs.replace(PLACES, env={"CODEX_HOME": str(folder)})
+    assert document_kind(folder / "config.toml", places, ()) == "tools"
+    assert document_kind(folder / "config.toml", PLACES, ()) is None
 
 
 def test_where_the_system_ignores_case_so_does_a_name() -> None:

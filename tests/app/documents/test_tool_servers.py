@@ -1,6 +1,7 @@
 """Servers that fill the window are told where they are configured, with what turns them off."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def check(path: Path, workspace: Path, places: Places) -> tuple[DocumentFinding,
     return run_check(check_tool_servers, path, around)
 
 
-def write_claude_session(workspace: Path, places: Places) -> None:
+def write_claude_session(workspace: Path, places: Places) -> Path:
     claude = ClaudeFile(cwd=str(workspace))
     claude.user("Begin.")
     claude.assistant(call("c1", "mcp__docs__search"))
@@ -35,6 +36,25 @@ def write_claude_session(workspace: Path, places: Places) -> None:
     path = places.home / ".claude/projects" / slug / "33333333-4444-4555-8666-000000000001.jsonl"
     path.parent.mkdir(parents=True)
     path.write_bytes(claude.data)
+    return path
+
+
+def test_a_session_is_measured_once_until_it_changes(workspace: Path, places: Places) -> None:
+    path = workspace / ".mcp.json"
+    path.write_text(json.dumps({"mcpServers": {"docs": {}, "dogs": {}}}))
+    session = write_claude_session(workspace, places)
+    (finding,) = check(path, workspace, places)
+    assert "docs takes about " in finding.message
+    status = session.stat()
+    with session.open("r+b") as file:
+        data = file.read().replace(b"mcp__docs__", b"mcp__dogs__")
+        file.seek(0)
+        file.write(data)
+    os.utime(session, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert check(path, workspace, places) == (finding,)
+    os.utime(session, ns=(status.st_atime_ns, status.st_mtime_ns + 1_000_000_000))
+    (finding,) = check(path, workspace, places)
+    assert "dogs takes about " in finding.message
 
 
 def test_claude_codes_servers_are_told_until_the_user_turns_them_off(
@@ -46,7 +66,7 @@ def test_claude_codes_servers_are_told_until_the_user_turns_them_off(
     write_claude_session(workspace, places)
     (finding,) = check(path, workspace, places)
     assert finding.code == "tools-large"
-    assert "docs takes " in finding.message
+    assert "docs takes about " in finding.message
     own, removal = finding.fixes
     assert own.new_file is not None
     assert removal.title == "Remove docs for all who use this file"

@@ -2,11 +2,11 @@
 
 import re
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePath
 from typing import Final, Literal, TypeAlias
 
-from ullage.formats.agents.codex.agent import LOADER as CODEX
+from ullage.formats.agent_info import AgentInfo, ToolServers
 from ullage.formats.registry import AGENTS
 from ullage.store.config.files import config_paths
 from ullage.store.files.places import Places
@@ -90,7 +90,7 @@ def document_kind(path: Path, places: Places, workspaces: Sequence[Path]) -> Doc
             return "instructions"
         if name == MEMORY_NAME or memory is not None:
             return "memory"
-    is_tools = _is_tools(path, workspaces)
+    is_tools = find_server_agent(path, places, workspaces) is not None
     return "tools" if is_tools else "config" if _is_config(path, places, workspaces) else None
 
 
@@ -119,10 +119,38 @@ def _is_gemini_document(path: Path) -> bool:
     return path.parent.name == "chats" and _GEMINI_DOCUMENT.fullmatch(path.name) is not None
 
 
-def _is_tools(path: Path, workspaces: Sequence[Path]) -> bool:
-    """Whether a file names servers of tools: Claude Code's of a workspace, or one of Codex."""
-    is_codexs = path.name == "config.toml" and path.parent.name == CODEX.folder
-    return is_codexs or (path.name == ".mcp.json" and path.parent in workspaces)
+def find_server_agent(
+    path: Path, places: Places, workspaces: Sequence[Path]
+) -> tuple[AgentInfo, ToolServers] | None:
+    """Find the agent whose MCP servers a file configures."""
+    for agent in AGENTS:
+        servers = agent.tool_servers
+        if servers is not None and _configures(servers, path, places, workspaces):
+            return agent, servers
+    return None
+
+
+def list_server_files(places: Places) -> Iterator[str]:
+    """List how the paths of files end that configure MCP servers."""
+    for servers in filter(None, (agent.tool_servers for agent in AGENTS)):
+        yield servers.file
+        if users := _find_users_file(servers, places):
+            yield "/".join(users.parts[-2:])
+
+
+def _configures(
+    servers: ToolServers, path: Path, places: Places, workspaces: Sequence[Path]
+) -> bool:
+    names = PurePath(servers.file).parts
+    if path.parts[-len(names) :] == names and (len(names) > 1 or path.parent in workspaces):
+        return True
+    return path == _find_users_file(servers, places)
+
+
+def _find_users_file(servers: ToolServers, places: Places) -> Path | None:
+    home = servers.home
+    name = PurePath(servers.file).name
+    return None if home is None else home.root(places.env, places.home) / name
 
 
 def _is_config(path: Path, places: Places, workspaces: Sequence[Path]) -> bool:

@@ -19,28 +19,34 @@ from ullage.app.documents.kind import (
     PREVIEW_NAME,
     SKILL_NAME,
     DocumentKind,
+    list_server_files,
 )
 from ullage.lsp.convert import path_of
 from ullage.lsp.documents import diagnostics
 from ullage.lsp.follow import refresh
 from ullage.lsp.state import UllageServer
+from ullage.store.files.places import Places
 from ullage.store.files.text_files import MAX_TEXT_BYTES
 from ullage.store.memory.places import DREAMS
 
-TYPED_PATTERNS = (
-    f"**/{{{','.join((*INSTRUCTION_NAMES, SKILL_NAME, MEMORY_NAME, DREAMS))}}}",
-    f"**/{MEMORY_FOLDER}/**/*.md",
-    "**/{.ullage.yaml,openclaw.json,clawdbot.json}",
-    "**/.openclaw/config.yaml",
-    "**/{.mcp.json,.codex/config.toml}",
-    "**/cp_*.yaml",
-    f"**/{PREVIEW_FOLDER}/**/{PREVIEW_NAME}",
-)
-"""Of the documents whose typing is asked for; `document_kind` decides what each of them is."""
 _FOLLOWED: tuple[DocumentKind | None, ...] = ("transcript", None)
 """A session's file may have any name; what is none is passed over when it is read."""
 
 log = logging.getLogger(__name__)
+
+
+def list_typed_patterns(places: Places) -> tuple[str, ...]:
+    """List those of the documents whose typing is asked for; `document_kind` decides what each of
+    them is."""
+    return (
+        f"**/{{{','.join((*INSTRUCTION_NAMES, SKILL_NAME, MEMORY_NAME, DREAMS))}}}",
+        f"**/{MEMORY_FOLDER}/**/*.md",
+        "**/{.ullage.yaml,openclaw.json,clawdbot.json}",
+        "**/.openclaw/config.yaml",
+        *dict.fromkeys(f"**/{name}" for name in list_server_files(places)),
+        "**/cp_*.yaml",
+        f"**/{PREVIEW_FOLDER}/**/{PREVIEW_NAME}",
+    )
 
 
 def ask_for_typing(ls: UllageServer) -> None:
@@ -57,7 +63,7 @@ def ask_for_typing(ls: UllageServer) -> None:
 async def _ask_for_typing(ls: UllageServer) -> None:
     selector = [
         types.TextDocumentFilterPattern(pattern=pattern, scheme="file")
-        for pattern in TYPED_PATTERNS
+        for pattern in list_typed_patterns(ls.places)
     ]
     options = types.TextDocumentChangeRegistrationOptions(
         sync_kind=types.TextDocumentSyncKind.Full, document_selector=selector

@@ -11,7 +11,7 @@ from ullage.lsp.client_refresh import refresh_diagnostics, refresh_lists
 from ullage.lsp.config import look_at_config, reload_config
 from ullage.lsp.convert import path_of, uri_of
 from ullage.lsp.documents.diagnostics import check_dependents, check_soon, recheck_all
-from ullage.lsp.documents.sync import TYPED_PATTERNS, register
+from ullage.lsp.documents.sync import list_typed_patterns, register
 from ullage.lsp.follow import discover
 from ullage.lsp.memory import close_memories
 from ullage.lsp.state import ListName, UllageServer
@@ -30,11 +30,12 @@ def ask_for_changes(ls: UllageServer) -> None:
     watching = ls.client_workspace.did_change_watched_files
     if watching is None or not watching.dynamic_registration:
         return
-    patterns: list[types.Pattern | types.RelativePattern] = list(TYPED_PATTERNS)
+    typed = list_typed_patterns(ls.places)
+    patterns: list[types.Pattern | types.RelativePattern] = list(typed)
     if watching.relative_pattern_support:
         # Checkpoints and previews are in no folder of the workspace.
         state = uri_of(ls.places.state_folder)
-        patterns += [types.RelativePattern(base_uri=state, pattern=name) for name in TYPED_PATTERNS]
+        patterns += [types.RelativePattern(base_uri=state, pattern=name) for name in typed]
     ls.begin(_ask_for_changes, ls, patterns)
 
 

@@ -17,6 +17,7 @@ from ullage.formats.agent_info import (
     Home,
     SkillLoader,
     TitleField,
+    ToolServers,
 )
 from ullage.formats.agents.claude_code import records, settings
 from ullage.formats.agents.claude_code.conversation import (
@@ -335,6 +336,12 @@ def _import_skills() -> tuple[SkillLoader, ...]:
     return (SKILLS,)
 
 
+def _import_tool_servers() -> ToolServers:
+    from ullage.formats.agents.claude_code.tool_servers import SERVERS
+
+    return SERVERS
+
+
 CLAUDE_CODE = AgentInfo(
     agent="claude-code",
     name="Claude Code",
@@ -373,4 +380,5 @@ CLAUDE_CODE = AgentInfo(
     in_memory=IN_MEMORY,
     loaders=(LOADER,),
     import_skills=_import_skills,
+    import_tool_servers=_import_tool_servers,
 )

@@ -9,7 +9,14 @@ import msgspec
 from ullage.core.transcript.context import Compaction, Context, Sketch
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.core.transcript.lineage import CompactionRef, Index, chain
-from ullage.formats.agent_info import AgentInfo, Env, InstructionLoader, SkillLoader, TitleField
+from ullage.formats.agent_info import (
+    AgentInfo,
+    Env,
+    InstructionLoader,
+    SkillLoader,
+    TitleField,
+    ToolServers,
+)
 from ullage.formats.agents.codex import records, settings
 from ullage.formats.agents.codex.assembly import (
     Assembly,
@@ -219,6 +226,12 @@ def _import_skills() -> tuple[SkillLoader, ...]:
     return (SKILLS,)
 
 
+def _import_tool_servers() -> ToolServers:
+    from ullage.formats.agents.codex.tool_servers import SERVERS
+
+    return SERVERS
+
+
 CODEX = AgentInfo(
     agent="codex",
     name="Codex",
@@ -249,4 +262,5 @@ CODEX = AgentInfo(
     in_memory=IN_MEMORY,
     loaders=(LOADER,),
     import_skills=_import_skills,
+    import_tool_servers=_import_tool_servers,
 )
