@@ -11,7 +11,10 @@ Stamp: TypeAlias = tuple[int, int, int] | None
 
 
 class FilePoll:
-    """Calls back from a thread of its own, which is there while there is something to look at."""
+    """Calls back from a thread of its own, which is there while there is something to look at.
+
+    Nothing is looked at under the lock: a server that is gone may take minutes to say so.
+    """
 
     def __init__(self, on_change: Callable[[Path], None]) -> None:
         self._on_change = on_change
@@ -22,25 +25,28 @@ class FilePoll:
 
     def watch(self, paths: Iterable[Path]) -> None:
         """Look at exactly these from now on, whether they exist or not."""
+        wanted = set(paths)
+        # Nothing else changes which they are.
+        new = {path: _stamp(path) for path in wanted - self._stamps.keys()}
         with self._lock:
-            known = self._stamps
-            self._stamps = {
-                path: known[path] if path in known else _stamp(path) for path in set(paths)
-            }
+            self._stamps = new | {p: stamp for p, stamp in self._stamps.items() if p in wanted}
             if self._stamps and self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="file-poll", daemon=True)
                 self._thread.start()
 
     def stop(self) -> None:
-        self._is_stopped.set()
-        if (thread := self._thread) is not None:
-            thread.join()
+        """Call back no more; the thread ends with the look that it is at."""
+        with self._lock:
+            self._is_stopped.set()
 
     def _run(self) -> None:
         while not self._is_stopped.wait(POLL_S):
-            for path in self._find_changed():
-                self._on_change(path)
+            changed = self._find_changed()
             with self._lock:
+                if self._is_stopped.is_set():
+                    return
+                for path in changed:
+                    self._on_change(path)
                 if not self._stamps:
                     self._thread = None
                     return
@@ -48,7 +54,6 @@ class FilePoll:
     def _find_changed(self) -> list[Path]:
         with self._lock:
             known = dict(self._stamps)
-        # Not under the lock: a server that is gone may take minutes to say so.
         stamps = {path: _stamp(path) for path in known}
         with self._lock:
             changed = [path for path in stamps.keys() & self._stamps if stamps[path] != known[path]]
