@@ -31,7 +31,7 @@ def objects_in(data: bytes) -> list[JsonObject]:
 
 
 def is_blank(line: Line) -> bool:
-    return not line.raw.strip()
+    return not line.raw or line.raw.isspace()
 
 
 def decode_object(line: Line) -> JsonObject | str:
@@ -80,9 +80,7 @@ def int_of(value: JsonObject, key: str) -> int | None:
     number = value.get(key)
     if isinstance(number, float) and number.is_integer():
         number = int(number)
-    if not isinstance(number, int) or isinstance(number, bool) or abs(number) > MAX_INT:
-        return None
-    return number
+    return number if type(number) is int and -MAX_INT <= number <= MAX_INT else None
 
 
 def object_of(value: JsonObject, key: str) -> JsonObject | None:

@@ -312,11 +312,13 @@ def _result_images(output: tool_outputs.Output, count: Count) -> Iterator[PruneI
 def _message_images(items: Sequence[ContextItem], at: int, count: Count) -> Iterator[PruneItem]:
     item = items[at]
     n_images = sum(isinstance(block, Image) for block in item.message.blocks)
+    if not n_images or item.is_pinned:
+        return
     # Where the neighbor has the same entry, a replacement would strike its images too.
     is_alone = all(
         items[near].entry_id != item.entry_id for near in (at - 1, at + 1) if 0 <= near < len(items)
     )
-    if n_images and is_alone and not item.is_pinned:
+    if is_alone:
         replacement = Replacement(entry_id=item.entry_id, what="images", call_id=None)
         yield _images_item(replacement, "", n_images, count)
 

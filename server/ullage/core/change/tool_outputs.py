@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
@@ -131,6 +132,7 @@ def protected_names(policy: Policy) -> frozenset[str]:
     return frozenset(_plain(name) for name in (*PROTECTED_TOOLS, *policy.protected_tools))
 
 
+@lru_cache(maxsize=256)
 def is_protected(tool: str, protected: frozenset[str]) -> bool:
     """Whether a tool is protected, by any name that its agent gives it.
 

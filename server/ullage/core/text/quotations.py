@@ -329,8 +329,10 @@ def _mark_paragraph(lines: Sequence[str], marked: list[bool], start: int, end: i
         is_sure = [
             sure or _CODE.match(line) is not None for sure, line in zip(is_sure, bare, strict=True)
         ]
-    is_data = [sure or _may_be_data(line) for sure, line in zip(is_sure, bare, strict=True)]
     is_announced = start > 0 and _is_announced(lines, start)
+    is_data = is_sure
+    if len(bare) > 1 or is_announced:
+        is_data = [sure or _may_be_data(line) for sure, line in zip(is_sure, bare, strict=True)]
     for n in range(len(bare)):
         beside = (n > 0 and is_data[n - 1]) or (n + 1 < len(bare) and is_data[n + 1])
         announced = is_announced if n == 0 else bare[n - 1].endswith(":")
@@ -344,7 +346,7 @@ def _mark_paragraph(lines: Sequence[str], marked: list[bool], start: int, end: i
 
 
 def _is_prompt_part(line: str) -> bool:
-    element = re.match(_ELEMENT, line)
+    element = re.match(_ELEMENT, line) if line.startswith("<") else None
     return element is not None and element["tag"].lower() in _PROMPT_PARTS
 
 

@@ -41,6 +41,7 @@ _HEAD = re.compile(
 """How pi begins an entry: enough to follow the path through a line that is too long."""
 PRUNE_NOTE = "ullage.prune"
 UNDO_NOTE = "ullage.undo"
+_NOTE_KINDS = ("custom", PRUNE_NOTE, UNDO_NOTE)
 
 
 class Stub(msgspec.Struct, kw_only=True, rename="camel"):
@@ -286,6 +287,8 @@ def note_key(native: JsonObject, kind: str) -> str | None:
 
 def is_note(entry: Entry) -> bool:
     """Whether an entry tells that usages from before it hold no more."""
+    if entry.kind not in _NOTE_KINDS:
+        return False
     native = entry.native
     is_undone = note_key(native, UNDO_NOTE) is not None and "until" in _data(entry)
     return is_undone or note_key(native, PRUNE_NOTE) is not None
@@ -296,12 +299,11 @@ def notes_of(after: Sequence[Entry]) -> Notes:
 
     What was taken back keeps its place in the file, and notes until where the file went then.
     """
-    places = {entry.entry_id: at for at, entry in enumerate(after)}
+    found = [(at, entry) for at, entry in enumerate(after) if is_note(entry)]
+    places = {entry.entry_id: at for at, entry in enumerate(after)} if found else {}
     notes = Notes(stale=(), is_figure_stale=False, pruned=None)
     last_until = -1
-    for at, entry in enumerate(after):
-        if not is_note(entry):
-            continue
+    for at, entry in found:
         is_undo = note_key(entry.native, UNDO_NOTE) is not None
         until = max(at, places.get(text_of(_data(entry), "until") or "", at))
         # At the same place, what was taken back came later: it stands above.

@@ -51,20 +51,19 @@ def to_message(native: entries.JsonObject) -> tuple[entries.Message, Category]:
     """Give a message as pi sends it to the model; roles that pi drops come out empty."""
     name = text_of(native, "role") or ""
     role, category = _ROLES.get(name, ("user", "injected"))
-    message = entries.Message(role=role, blocks=_blocks(name, native))
+    blocks = _blocks(name, native)
     if category == "user":
-        is_sent = _is_sent(native)
-        blocks = attribute(message.blocks) if is_sent else attribute_to_harness(message.blocks)
-        message = entries.Message(role=role, blocks=blocks)
-        category = "injected" if is_harness(message.blocks) else category
-    if name == "assistant":
-        message = entries.Message(
-            role=role,
-            blocks=attribute_answer(message.blocks),
-            model=text_of(native, "model"),
-            usage=_usage(native),
-            ends_turn=_STOPS.get(text_of(native, "stopReason") or ""),
-        )
+        blocks = attribute(blocks) if _is_sent(native) else attribute_to_harness(blocks)
+        category = "injected" if is_harness(blocks) else category
+    if name != "assistant":
+        return entries.Message(role=role, blocks=blocks), category
+    message = entries.Message(
+        role=role,
+        blocks=attribute_answer(blocks),
+        model=text_of(native, "model"),
+        usage=_usage(native),
+        ends_turn=_STOPS.get(text_of(native, "stopReason") or ""),
+    )
     return message, category
 
 
@@ -131,7 +130,9 @@ def list_sections(native: entries.JsonObject) -> dict[str, str]:
 
     One that is null takes away what an earlier message set; empty here.
     """
-    sections = object_of(native, "sections") or {}
+    sections = object_of(native, "sections")
+    if not sections:
+        return {}
     return {name: text if isinstance(text, str) else "" for name, text in sections.items()}
 
 

@@ -113,6 +113,8 @@ def _item(
     # pi and flat files say the same in two ways.
     is_hidden = native.get("hidden") is True or native.get("display") is False
     categories = list_section_categories(native)
+    if not is_hidden and not categories:
+        return item
     return msgspec.structs.replace(item, is_hidden=is_hidden, block_categories=categories)
 
 

@@ -132,8 +132,8 @@ def _give_speech(
     blocks: Sequence[Block], split: Callable[[str], tuple[Speech, ...]]
 ) -> tuple[Block, ...]:
     return tuple(
-        msgspec.structs.replace(block, speech=split(block.text))
-        if isinstance(block, Text)
+        msgspec.structs.replace(block, speech=speech)
+        if isinstance(block, Text) and (speech := split(block.text))
         else block
         for block in blocks
     )
