@@ -93,7 +93,9 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
         sayWhyNotPruned(subject);
       }
     }),
-    register("ullage.undoChange", (target) => execute(UNDO_COMMAND, target)),
+    register("ullage.undoChange", async (target) => {
+      showOutcome(client, await client.execute(UNDO_COMMAND, { session: sessionOf(target, shown), change: null }));
+    }),
 
     register("ullage.writeCheckpoint", (target) => execute(CHECKPOINT_COMMAND, target)),
     register("ullage.restoreCheckpoint", async (target) => {

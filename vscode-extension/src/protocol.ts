@@ -14,6 +14,12 @@ export const CHANGED_NOTIFICATION = "ullage/changed";
 /** Notification from the server: what the user asked to have in the clipboard. */
 export const COPY_NOTIFICATION = "ullage/copy";
 
+/** Notification from the server: the user asked to go on with a session in a terminal. */
+export const RESUME_NOTIFICATION = "ullage/resume";
+
+/** Request from the server: what a command asks before it changes something. */
+export const CONFIRM_QUESTION = "ullage/confirm";
+
 export const STATUS_REQUEST = "ullage/status";
 export const SESSIONS_REQUEST = "ullage/sessions";
 export const WINDOW_REQUEST = "ullage/window";
@@ -84,6 +90,25 @@ export interface GaugeParams {
 
 export interface CopyParams {
   text: string;
+}
+
+/** What goes on with a session in a terminal. */
+export interface Resume {
+  /** For a shell. */
+  command: string;
+  /** The one that the session's agent works in, as far as it is known. */
+  folder: string | null;
+}
+
+export interface ConfirmParams {
+  question: string;
+  /** What changes and what is written where, a line each. */
+  detail: string;
+  button: string;
+}
+
+export interface ConfirmResult {
+  isConfirmed: boolean;
 }
 
 export interface ChangedParams {
@@ -369,6 +394,12 @@ export interface PruneArgument {
   isConfirmed: boolean;
 }
 
+export interface UndoArgument {
+  session: string | null;
+  /** The change that an outcome named: that one is undone without a question. Null is the last one, which is asked about. */
+  change: string | null;
+}
+
 export interface RestoreArgument {
   session: string | null;
   /** Null is the latest. */
@@ -398,15 +429,16 @@ export interface Outcome {
   message: string;
   /** Where the session goes on. */
   session: SessionRef | null;
-  canUndo: boolean;
+  /** What `ullage.undo` takes; null where it does not undo this. */
+  change: string | null;
   /** What `ullage.undoReview` takes, where that is how it is undone. */
   review: UndoReviewArgument | null;
   /** What was asked for, to be shown or copied. */
   text: string | null;
   /** What to show when the user asks for a view of it. */
   uri: string | null;
-  /** The command, for a shell, that goes on with the session; the message does not have it. */
-  resume: string | null;
+  /** The message does not have it. */
+  resume: Resume | null;
 }
 
 /** The argument and the result of each request. */
@@ -431,7 +463,7 @@ export interface Commands {
   [REGENERATE_COMMAND]: [RegenerateArgument, PreviewResult];
   [DISCARD_COMMAND]: [ApplyArgument, Outcome];
   [PRUNE_COMMAND]: [PruneArgument, Outcome];
-  [UNDO_COMMAND]: [SessionArgument, Outcome];
+  [UNDO_COMMAND]: [UndoArgument, Outcome];
   [CHECKPOINT_COMMAND]: [SessionArgument, Outcome];
   [RESTORE_COMMAND]: [RestoreArgument, Outcome];
   [PIN_COMMAND]: [PinArgument, Outcome];

@@ -30,7 +30,19 @@ import {
 import { errorMessage, type Logger } from "./logger";
 import { DOCUMENTS, isKnownToServer, withoutText } from "./model/documents";
 import type { Step } from "./model/progress";
-import { CHANGED_NOTIFICATION, COPY_NOTIFICATION, GAUGE_NOTIFICATION, type ChangedParams, type CopyParams, type GaugeParams } from "./protocol";
+import {
+  CHANGED_NOTIFICATION,
+  CONFIRM_QUESTION,
+  COPY_NOTIFICATION,
+  GAUGE_NOTIFICATION,
+  RESUME_NOTIFICATION,
+  type ChangedParams,
+  type ConfirmParams,
+  type ConfirmResult,
+  type CopyParams,
+  type GaugeParams,
+  type Resume,
+} from "./protocol";
 import { serverOptions, serverSettings } from "./settings";
 
 /** Chosen: VS Code gives a deactivation about five seconds in all. */
@@ -47,6 +59,7 @@ export interface Peer {
   onGauge(params: GaugeParams): void;
   onChanged(params: ChangedParams): void;
   onCopy(params: CopyParams): void;
+  onResume(params: Resume): void;
   /** It ran, and has ended without being told to. */
   onEnd(): void;
   onLogLine(line: string): void;
@@ -82,12 +95,20 @@ export class Connection {
     client.onNotification(COPY_NOTIFICATION, (params: CopyParams) => {
       peer.onCopy(params);
     });
+    client.onNotification(RESUME_NOTIFICATION, (params: Resume) => {
+      peer.onResume(params);
+    });
     client.onNotification(CHANGED_NOTIFICATION, (params: ChangedParams) => {
       peer.onChanged(params);
     });
     // Takes the place of the language client's own, which tells nobody that a question is open.
     client.onRequest(ShowMessageRequest.type, (params) => {
       const answer = ask(params);
+      peer.onQuestion(answer);
+      return answer;
+    });
+    client.onRequest(CONFIRM_QUESTION, (params: ConfirmParams) => {
+      const answer = confirm(params);
       peer.onQuestion(answer);
       return answer;
     });
@@ -212,6 +233,11 @@ async function ask({ type, message, actions = [] }: ShowMessageRequestParams): P
   const show: (message: string, ...items: MessageActionItem[]) => Thenable<MessageActionItem | undefined> =
     type === MessageType.Error ? showErrorMessage : type === MessageType.Warning ? showWarningMessage : showInformationMessage;
   return (await show(message, ...actions)) ?? null;
+}
+
+/** The user has just called a command: what it asks is not to be overlooked, or answered much later. */
+async function confirm({ question, detail, button }: ConfirmParams): Promise<ConfirmResult> {
+  return { isConfirmed: (await vscode.window.showWarningMessage(question, { modal: true, detail }, button)) === button };
 }
 
 /** Wait for a promise; when the time is over, call `giveUp` and throw. */

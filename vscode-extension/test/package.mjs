@@ -23,9 +23,8 @@ const expected = [
   "images/container.svg",
   "images/icon.png",
   ...readdirSync("images/walkthrough").map((name) => `images/walkthrough/${name}`),
-  ...readdirSync("l10n").map((name) => `l10n/${name}`),
   "package.json",
-  ...readdirSync(".").filter((name) => /^package\.nls\..*json$/.test(name)),
+  "package.nls.json",
   ...readdirSync("syntaxes").map((name) => `syntaxes/${name}`),
 ];
 assert.deepEqual((await listFiles({ cwd: process.cwd() })).sort(), expected.sort());

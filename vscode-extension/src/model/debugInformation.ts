@@ -22,7 +22,7 @@ export function debugText(facts: DebugFacts, home: string, hasCaseInPaths: boole
   const lines = [
     `Ullage ${facts.extensionVersion}, server ${facts.serverVersion ?? "unknown"} (${facts.serverState})`,
     `Editor ${facts.editorVersion} on ${facts.platform}${facts.remote === undefined ? "" : `, remote ${facts.remote}`}`,
-    `Workspace: ${facts.nFolders} folders, ${facts.isTrusted ? "trusted" : "Restricted Mode"}`,
+    `Workspace: ${facts.nFolders} ${facts.nFolders === 1 ? "folder" : "folders"}, ${facts.isTrusted ? "trusted" : "Restricted Mode"}`,
     `Started with: ${facts.commandLine ?? "nothing"}`,
     `Settings: ${JSON.stringify(facts.settings, (name, value: unknown) => (PRIVATE_SETTINGS.includes(name) ? "(set)" : value))}`,
   ];

@@ -8,9 +8,8 @@ import { PLOT_STYLE } from "./plotStyle";
 /** Chosen: half the width of a time or a date at a tick. */
 const HALF_LABEL = 30;
 
-/** What the page says, in the user's language. */
+/** What the page says. */
 export interface PlotWords {
-  readonly language: string;
   readonly heading: string;
   readonly nothing: string;
   readonly drawing: string;
@@ -45,7 +44,7 @@ export interface PlotFrame {
 /** Return the page. It loads nothing, runs nothing, and all that the session says in it is escaped. */
 export function plotPage(history: HistoryResult, words: PlotWords, frame: PlotFrame): string {
   return `<!DOCTYPE html>
-<html lang="${escaped(words.language)}">
+<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${escaped(frame.nonce)}'">

@@ -59,7 +59,7 @@ export function subagentsTreeRow(row: SessionRow, title: string): TreeRow {
   return {
     id: `subagents:${row.session.path}`,
     title,
-    detail: row.subagents.length.toLocaleString(),
+    detail: row.subagents.length.toLocaleString("en"),
     tooltip: "",
     icon: "organization",
     level: "normal",
@@ -132,7 +132,7 @@ export function memoriesTreeRow(kind: "item" | "change" | "recall", rows: readon
   return {
     id: `memories:${kind}`,
     title,
-    detail: rows.length.toLocaleString(),
+    detail: rows.length.toLocaleString("en"),
     tooltip: "",
     icon: GROUP_ICONS[kind],
     level: MEMORY_LEVELS[kind],

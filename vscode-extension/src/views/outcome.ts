@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { Client } from "../client";
 import { errorMessage } from "../logger";
-import { UNDO_COMMAND, UNDO_REVIEW_COMMAND, type Outcome } from "../protocol";
+import { UNDO_COMMAND, UNDO_REVIEW_COMMAND, type Outcome, type Resume } from "../protocol";
 
 /** Chosen: long enough to read a line in the status bar. */
 const QUIET_MESSAGE_MS = 5_000;
@@ -28,26 +28,34 @@ export function showQuietly(message: string): void {
   vscode.window.setStatusBarMessage(message, QUIET_MESSAGE_MS);
 }
 
-async function offerUndo(client: Client, { message, session, canUndo, review, uri, resume }: Outcome): Promise<void> {
+async function offerUndo(client: Client, { message, session, change, review, uri, resume }: Outcome): Promise<void> {
   const undo = vscode.l10n.t("Undo");
   const view = vscode.l10n.t("View");
-  const copy = vscode.l10n.t("Copy Command");
+  const inTerminal = vscode.l10n.t("Resume in Terminal");
+  const canUndo = change !== null || review !== null;
   const canView = uri !== null || (canUndo && session !== null);
-  const buttons = [...(canUndo ? [undo] : []), ...(canView ? [view] : []), ...(resume === null ? [] : [copy])];
+  const buttons = [...(canUndo ? [undo] : []), ...(canView ? [view] : []), ...(resume === null ? [] : [inTerminal])];
   const choice = await vscode.window.showInformationMessage(message, ...buttons);
   if (choice === undo) {
     const undone = await (review === null
-      ? client.execute(UNDO_COMMAND, { session: session?.path ?? null })
+      ? client.execute(UNDO_COMMAND, { session: session?.path ?? null, change })
       : client.execute(UNDO_REVIEW_COMMAND, review));
     // To undo what undid is another command: no notification follows from a notification without end.
-    showOutcome(client, { ...undone, canUndo: false, uri: null });
+    showOutcome(client, { ...undone, change: null, review: null, uri: null });
   } else if (choice === view) {
     await (uri === null
       ? vscode.commands.executeCommand("ullage.showPlot", session?.path)
       : vscode.commands.executeCommand("vscode.open", vscode.Uri.parse(uri, true)));
-  } else if (choice === copy && resume !== null) {
-    await copyText(resume);
+  } else if (choice === inTerminal && resume !== null) {
+    resumeInTerminal(resume);
   }
+}
+
+/** Go on with a session in a new terminal, in the folder that its agent works in. */
+export function resumeInTerminal({ command, folder }: Resume): void {
+  const terminal = vscode.window.createTerminal(folder === null ? {} : { cwd: folder });
+  terminal.show();
+  terminal.sendText(command);
 }
 
 /** Copy a command, or the text of a checkpoint: of that the first line says enough. */

@@ -111,13 +111,11 @@ function formatted(at: string, format: Intl.DateTimeFormat): string {
 }
 
 function plotWords(): PlotWords {
-  const { language } = vscode.env;
-  const numbers = new Intl.NumberFormat(language);
-  const times = new Intl.DateTimeFormat(language, { dateStyle: "short", timeStyle: "short" });
-  const dates = new Intl.DateTimeFormat(language, { dateStyle: "short" });
-  const clocks = new Intl.DateTimeFormat(language, { timeStyle: "short" });
+  // As the server writes numbers, and without a date that is read in two ways.
+  const times = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short", hourCycle: "h23" });
+  const dates = new Intl.DateTimeFormat("en", { month: "short", day: "numeric" });
+  const clocks = new Intl.DateTimeFormat("en", { timeStyle: "short", hourCycle: "h23" });
   return {
-    language,
     heading: vscode.l10n.t("Context Window over Time"),
     nothing: vscode.l10n.t("The model has not answered in this session yet."),
     drawing: vscode.l10n.t("Line chart: tokens in the context after each answer. The table below has the same figures."),
@@ -132,7 +130,7 @@ function plotWords(): PlotWords {
     happened: vscode.l10n.t("What Happened"),
     estimated: vscode.l10n.t("estimated"),
     unknownTime: vscode.l10n.t("time unknown"),
-    number: (value) => numbers.format(value),
+    number: (value) => value.toLocaleString("en"),
     dateAndTime: (at) => formatted(at, times),
     date: (at) => formatted(at, dates),
     clock: (at) => formatted(at, clocks),

@@ -58,8 +58,7 @@ function chosenEntries(entries: readonly Entry[], title: string, headline: strin
 
 function freedText(selected: readonly Entry[], nEntries: number): string {
   const nTokens = selected.reduce((sum, { row }) => sum + row.nTokens, 0);
-  const number = new Intl.NumberFormat(vscode.env.language);
-  return vscode.l10n.t("{0} of {1} chosen, {2} tokens freed", selected.length, nEntries, number.format(nTokens));
+  return vscode.l10n.t("{0} of {1} chosen, {2} tokens freed", selected.length, nEntries, nTokens.toLocaleString("en"));
 }
 
 /** Prune one item; the server asks first. */

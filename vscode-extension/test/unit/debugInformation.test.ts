@@ -21,6 +21,11 @@ test("the home folder, and with it the user's name, is left out", () => {
   assert.equal(text.includes("ann"), false);
 });
 
+test("one folder is no folders", () => {
+  const lines = [1, 2].map((nFolders) => debugText({ ...facts, nFolders }, "/home/ann", true).split("\n")[2]);
+  assert.deepEqual(lines, ["Workspace: 1 folder, Restricted Mode", "Workspace: 2 folders, Restricted Mode"]);
+});
+
 test("another's folder that begins with the same letters is another folder", () => {
   assert.equal(withoutHome("/home/anna/x", "/home/ann", true), "/home/anna/x");
   assert.equal(withoutHome("/home/ann.old/x", "/home/ann", true), "/home/ann.old/x");

@@ -22,6 +22,9 @@ const manifest = JSON.parse(manifestText) as {
 };
 const settings = manifest.contributes.configuration.flatMap(({ properties }) => Object.entries(properties));
 const strings = JSON.parse(readFileSync("package.nls.json", "utf8")) as Record<string, string>;
+const sources = (readdirSync("src", { recursive: true }) as string[])
+  .filter((name) => name.endsWith(".ts"))
+  .map((name) => readFileSync(`src/${name}`, "utf8"));
 const commands = manifest.contributes.commands.map(({ command }) => command);
 
 test("every contributed string is translatable, and no translation is left over", () => {
@@ -71,16 +74,20 @@ test("what decides which program runs and where text is sent is not the workspac
   assert.deepEqual(restricted.filter((name) => !(name in scopes)), []);
 });
 
-test("the texts of the code are exported for translators as they are", () => {
-  // npm run l10n
-  const bundle = JSON.parse(readFileSync("l10n/bundle.l10n.json", "utf8")) as Record<string, string>;
-  const sources = (readdirSync("src", { recursive: true }) as string[])
-    .filter((name) => name.endsWith(".ts"))
-    .map((name) => readFileSync(`src/${name}`, "utf8"));
-  const texts = sources.flatMap((source) =>
-    [...source.matchAll(/l10n\.t\(\s*("(?:[^"\\]|\\.)*")/g)].map((match) => JSON.parse(match[1] ?? '""') as string),
+test("Ullage speaks English throughout, as the server that words the hovers does", () => {
+  const translations = readdirSync(".").filter((name) => /^package\.nls\..+\.json$/.test(name));
+  assert.deepEqual([...translations, ...("l10n" in manifest ? ["l10n"] : [])], []);
+  const inAnother = /env\.language|toLocale\w*\(\)|Intl\.\w+\((?!"en")/g;
+  assert.deepEqual(sources.flatMap((source) => source.match(inAnother) ?? []), []);
+});
+
+test("a command that a text names is called so in the palette", () => {
+  const titles = Object.entries(strings).flatMap(([key, title]) => (key.startsWith("command.") ? [title] : []));
+  const named = [...sources, ...Object.values(strings)].flatMap((text) =>
+    [...text.matchAll(/["*]Context: ([^"*\\]+)["*\\]/g)].map((match) => match[1] ?? ""),
   );
-  assert.deepEqual(Object.keys(bundle).sort(), [...new Set(texts)].sort());
+  assert.ok(named.length >= 10);
+  assert.deepEqual(named.filter((title) => !titles.includes(title)), []);
 });
 
 test("what is hidden from the palette is in the menu of a view", () => {

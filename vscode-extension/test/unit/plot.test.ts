@@ -6,7 +6,6 @@ import { MAX_ROWS, plotRows } from "../../src/model/plotTable";
 import type { HistoryMark, HistoryPoint, HistoryResult } from "../../src/protocol";
 
 const words: PlotWords = {
-  language: "en",
   heading: "Window over Time",
   nothing: "Nothing yet.",
   drawing: "Line chart",
