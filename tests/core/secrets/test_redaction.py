@@ -14,7 +14,13 @@ KEY = "ghp_CANARY0123456789abcdefghijklmnopqr"
 
 
 def redacted(value: object, home: str = "/home/marvin") -> str:
-    return json.dumps(Redactor((), home).redact({"it": value})["it"])
+    (record,) = Redactor((), home).redact([{"it": value}])
+    return json.dumps(record["it"])
+
+
+def test_what_one_record_calls_secret_goes_from_all() -> None:
+    records: list[dict[str, object]] = [{"it": f"use {KEY[4:]} here"}, {"password": KEY[4:]}]
+    assert KEY[4:] not in str(Redactor((), "/home/marvin").redact(records))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import json
 import random
 import re
 import time
+from typing import cast
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from secret_samples import SAMPLES
+from ullage.core.secrets.redaction import Redactor
 from ullage.core.secrets.rules import (
     ALL_RULES,
     FEW_RULES,
@@ -30,6 +32,7 @@ from ullage.core.secrets.scan import (
     mask_value,
     may_hold_secret,
 )
+from ullage.core.transcript.entries import JsonObject
 
 PLACES = (
     "{}",
@@ -260,6 +263,32 @@ def test_a_member_of_an_object_is_masked_by_its_key() -> None:
     assert "tr0ub4dor+7y" in masked
 
 
+SIGNED = (
+    'ab"cd1234!xyzKK99',
+    "ab'cd1234!xyz",
+    "ab\\cd1234`xyz",
+    "<pa55>word",
+    "correct horse 4 staple",
+    "tr0ub4dor\nsecond line",
+    " s3cr3t-value\n",
+    "a1B2c3!d" * 500,
+)
+
+
+@pytest.mark.parametrize("value", SIGNED, ids=[f"{value:.20}" for value in SIGNED])
+def test_a_member_is_masked_whole_whatever_signs_it_has(value: str) -> None:
+    masked = mask_value([f"before, {value}", {"password": value}, f"and after: {value}"])
+    texts = "\n".join(list_texts(masked))
+    assert value.strip() not in texts
+    assert texts.count("[REDACTED:") == 3
+    assert not set(value) & set("\"'\\<>") & set(texts)
+
+
+def test_a_sentence_about_a_password_is_none() -> None:
+    value = {"password": "It has 8 characters, one of them a digit"}
+    assert mask_value(value) == value
+
+
 # Known values
 
 
@@ -397,3 +426,17 @@ def cpu_s(text: str, known: tuple[str, ...] = ()) -> float:
     began = time.process_time()
     mask(text, known)
     return time.process_time() - began
+
+
+def test_many_members_that_are_secret_take_time_as_they_are_many() -> None:
+    source = random.Random(7)
+    members = [{"password": base64.b64encode(source.randbytes(15)).decode()} for _ in range(1000)]
+
+    def mask_some(n: int) -> float:
+        began = time.process_time()
+        mask_value(members[:n])
+        Redactor((), "/home/marvin").redact(cast(list[JsonObject], members[:n]))
+        return time.process_time() - began
+
+    mask_some(1)
+    assert mask_some(1000) < 16 * mask_some(125) + 0.1

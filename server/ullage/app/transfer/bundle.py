@@ -24,6 +24,7 @@ from ullage.core.checkpoint.bundle import (
 )
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.secrets.redaction import Redaction, Redactor, copy_plain
+from ullage.core.text.prose import plural
 from ullage.core.transcript.entries import Agent, Header, JsonObject, MemoryLines
 from ullage.errors import BadBundle, Refused, WriteNotSupported
 from ullage.formats.agent_info import AgentInfo
@@ -152,9 +153,13 @@ def report_export(export: PlannedExport, *, is_written: bool) -> ExportReport:
 
 def export_text(report: ExportReport) -> str:
     head = "✓ Exported" if report.is_written else "Would export"
-    lines = [f"{head} {report.n_messages:,} messages, {report.size_bytes:,} bytes: {report.path}"]
+    lines = [
+        f"{head} {plural(report.n_messages, 'message')}, {report.size_bytes:,} bytes: {report.path}"
+    ]
     if report.n_unreadable_lines:
-        lines.append(f"  {report.n_unreadable_lines:,} lines could not be read, and are left out.")
+        lines.append(
+            f"  Left out: {plural(report.n_unreadable_lines, 'line')} that could not be read."
+        )
     if not report.is_redacted:
         lines.append("  Nothing is masked: every secret of the context is in it.")
     elif report.redactions:
@@ -170,7 +175,7 @@ def export_text(report: ExportReport) -> str:
 def _fit(values: list[JsonObject], redactor: Redactor | None) -> list[JsonObject]:
     """Redact values where that is wanted, and leave out what JSON does not have."""
     plains = [cast(JsonObject, copy_plain(value)) for value in values]
-    return plains if redactor is None else [redactor.redact(value) for value in plains]
+    return plains if redactor is None else redactor.redact(plains)
 
 
 def _origin(loaded: Loaded) -> Origin:
@@ -285,7 +290,7 @@ def report_import(
 
 def import_text(report: ImportReport) -> str:
     head = "✓ New session of" if report.is_written else "Would make a session of"
-    lines = [f"{head} {report.n_messages:,} messages: {report.path}"]
+    lines = [f"{head} {plural(report.n_messages, 'message')}: {report.path}"]
     if report.checkpoint_id is not None:
         lines.append(f"  Checkpoint {report.checkpoint_id} holds its working state.")
     return "\n".join((*lines, *way_on_lines(report.resume if report.is_written else None)))

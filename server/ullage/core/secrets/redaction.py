@@ -59,8 +59,10 @@ class Redactor:
             for (kind, marker), count in sorted(self._counts.items())
         )
 
-    def redact(self, native: entries.JsonObject) -> entries.JsonObject:
-        return cast(entries.JsonObject, self._value(native, 0))
+    def redact(self, natives: list[entries.JsonObject]) -> list[entries.JsonObject]:
+        """Redact records; what a member of any of them calls secret goes from all."""
+        self._known = tuple(dict.fromkeys((*self._known, *list_member_secrets(natives))))
+        return [cast(entries.JsonObject, self._value(native, 0)) for native in natives]
 
     def text(self, text: str) -> str:
         parts: list[str] = []
@@ -93,9 +95,6 @@ class Redactor:
             return {"type": "text", "text": self._left_out(kind)}
         if kind in _SEALED_TYPES or value.get("redacted") is True or _SEALED_KEYS & value.keys():
             return {"type": "text", "text": self._left_out("sealed")}
-        for key, item in value.items():
-            named = list_member_secrets(key, item)
-            self._known += tuple(secret for secret in named if secret not in self._known)
         redacted = {
             self.text(key): item if key in _SIGNATURES else self._value(item, depth + 1)
             for key, item in value.items()

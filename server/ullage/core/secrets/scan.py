@@ -37,6 +37,12 @@ _URL_PASSWORD = re.compile(r"://[^\s/:@]{0,100}:([^\s/@]{8,1000})@")
 
 _QUOTED = re.compile("%[0-9A-F]{2}")
 _GAP = re.compile(r"\s")
+_END_OF_VALUE = re.compile(r"""[\s"'`\\<>]""")
+MAX_GAPS = 4
+"""A value with more of them is a sentence, as `"password": "At least 8 characters, please"` of a
+translation (chosen)."""
+JUDGED_CHARS = 1_000
+"""Of a value: no rule reads on (chosen)."""
 _FEW_HEADS = 64
 """So many beginnings of forms are looked for one by one more quickly (measured); a value has 4."""
 MARKER = re.compile(r"\[REDACTED:[^\]]*\]")
@@ -106,18 +112,17 @@ def _mask_once(text: str, known_values: tuple[str, ...]) -> str:
 
 def mask_value(value: object, known_values: Iterable[str] = ()) -> object:
     """Mask every text in a value of JSON, keys of objects included."""
+    return _mask_value(value, tuple(dict.fromkeys((*known_values, *list_member_secrets(value)))))
+
+
+def _mask_value(value: object, known_values: tuple[str, ...]) -> object:
     if isinstance(value, str):
         return mask(value, known_values)
     if isinstance(value, dict):
         pairs = cast(dict[str, object], value).items()
-        return {
-            mask(key, known_values): mask_value(
-                item, (*known_values, *list_member_secrets(key, item))
-            )
-            for key, item in pairs
-        }
+        return {mask(key, known_values): _mask_value(item, known_values) for key, item in pairs}
     if isinstance(value, list | tuple):
-        return [mask_value(item, known_values) for item in cast(list[object], value)]
+        return [_mask_value(item, known_values) for item in cast(list[object], value)]
     return value
 
 
@@ -134,11 +139,26 @@ def list_texts(value: object) -> Iterator[str]:
             yield from list_texts(item)
 
 
-def list_member_secrets(key: str, item: object) -> tuple[str, ...]:
-    """List what is secret of a member of an object by its name alone."""
-    if isinstance(item, str) and _SECRET_NAME.search(key.upper()):
-        return list_named_secrets(f'"{key}": "{item}"')
-    return ()
+def list_member_secrets(value: object) -> Iterator[str]:
+    """Give what is secret of the members of objects in a value of JSON by their names alone."""
+    left = [value]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            members = cast(dict[str, object], value)
+            left += members.values()
+            for key, item in members.items():
+                if isinstance(item, str) and _SECRET_NAME.search(key.upper()):
+                    yield from _list_member(key, item.strip())
+        elif isinstance(value, list | tuple):
+            left += cast(list[object], value)
+
+
+def _list_member(key: str, item: str) -> tuple[str, ...]:
+    """List a member's value if it is secret, whatever signs would end it in a text."""
+    is_prose = len(_GAP.findall(item)) > MAX_GAPS
+    plain = _END_OF_VALUE.sub("!", item[:JUDGED_CHARS])
+    return (item,) if not is_prose and list_named_secrets(f'"{key}": "{plain}"') else ()
 
 
 def list_named_secrets(text: str) -> tuple[str, ...]:
