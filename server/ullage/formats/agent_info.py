@@ -127,6 +127,8 @@ class SkillFolder(msgspec.Struct, frozen=True, kw_only=True):
     """A folder that may hold skills."""
 
     path: Path
+    """Within the package of `program`, where that is named."""
+    program: str = ""
     scope: str
     """Which kind of place it is, as `project`."""
     max_depth: int = 1
@@ -152,14 +154,12 @@ class SkillLoader(msgspec.Struct, frozen=True, kw_only=True):
     """The agent's own folder."""
     list_files: Callable[[Env, Path], tuple[Path, ...]] = _nothing
     """Lists the files that tell of skills beside the settings, as which plug-ins are installed."""
-    list_folders: Callable[[Sequence[Path], Env, Path, AgentSettings], tuple[SkillFolder, ...]] = (
-        _nothing
-    )
+    list_folders: Callable[[Sequence[Path], Env, Path, AgentSettings], tuple[SkillFolder, ...]]
     """Lists where they may lie, given the working folder and those above it up to the root of the
-    repository. Nothing for OpenClaw, whose places its program tells (`skill_folders.py`)."""
+    repository."""
     goes_on_up: bool = False
     """Whether it looks in all folders above one that is in no repository."""
-    list_skills: "Callable[[Sequence[SkillFile], SkillRequest], tuple[ListedSkill, ...]]" = _nothing
+    list_skills: "Callable[[Sequence[SkillFile], SkillRequest], tuple[ListedSkill, ...]]"
     """Gives all in the order of the request, also those that it does not tell of."""
     list_uses: Callable[[bytes], Iterable[str]]
     """Lists the skills whose use a line of a transcript notes, by name or by folder."""

@@ -13,11 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ullage.app.assembly.bootstrap_files import BootstrapReader
-from ullage.app.assembly.skill_folders import (
-    LeftOutSkill,
-    WorkspaceSkills,
-    find_workspace_skills,
-)
+from ullage.app.assembly.skill_folders import find_workspace_skills
 from ullage.app.assembly.source import AssemblySource
 from ullage.core.assembly.bootstrap import (
     BootstrapFile,
@@ -26,6 +22,7 @@ from ullage.core.assembly.bootstrap import (
     build_bootstrap_files,
 )
 from ullage.core.assembly.budget import TokenBudget, build_token_budget
+from ullage.core.assembly.eligible_skills import LeftOutSkill, WorkspaceSkills
 from ullage.core.assembly.event import EventMessage, make_event_message, write_event_text
 from ullage.core.assembly.history import build_session_history
 from ullage.core.assembly.prompt_parameters import PromptParameters, SubagentParameters, Tool

@@ -1,5 +1,7 @@
 """The skills that an agent tells its model of: one line each, as the request has it."""
 
+from collections.abc import Callable
+
 import msgspec
 
 from ullage.core.assembly.skill_frontmatter import SkillFile
@@ -26,6 +28,10 @@ class ListedSkill(msgspec.Struct, frozen=True, kw_only=True):
         return not self.reason
 
 
+def _has_none(_: str) -> bool:
+    return False
+
+
 class SkillRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What decides how much of its skills an agent tells."""
 
@@ -33,6 +39,9 @@ class SkillRequest(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None = None
     settings: AgentSettings = AgentSettings()
     now_ms: int = 0
+    home: str = ""
+    has_program: Callable[[str], bool] = _has_none
+    """Whether this machine has a program of a name."""
 
 
 def leave_out(file: SkillFile, name: str, reason: str) -> ListedSkill:

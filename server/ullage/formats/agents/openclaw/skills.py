@@ -6,18 +6,27 @@ from fnmatch import fnmatchcase
 from html import escape
 from pathlib import Path, PurePath
 
+from ullage.core.assembly.eligible_skills import (
+    SETTINGS_NAME,
+    find_configuration,
+    find_eligible_skills,
+)
 from ullage.core.assembly.listed_skills import ListedSkill, SkillRequest, leave_out
 from ullage.core.assembly.skill_frontmatter import SkillFile
-from ullage.core.config.agent_settings import AgentSettings
+from ullage.core.config.agent_settings import AgentSettings, value_at
+from ullage.core.text.short_paths import shorten_paths
 from ullage.formats.agent_info import Env, LooseFiles, SkillFolder, SkillLoader
-from ullage.formats.agents.openclaw.settings import HOME
-from ullage.formats.json_line import texts_of
+from ullage.formats.agents.openclaw.settings import HOME, STATE_HOME
+from ullage.formats.json_line import as_object, texts_of
 
 _MAX_DEPTH = 64
 """pi knows no limit."""
 _SKILL_NAME = "SKILL.md"
 _SETTINGS = {"project": ".pi/settings.json", "user": "agent/settings.json"}
 _TRUST = "agent/trust.json"
+_OPENCLAW_MAX_DEPTH = 6
+_OWN_SCOPES = ("managed", "personal")
+"""Which the user alone writes to: links may lead out of them."""
 _OFF = ("-", "!")
 _USES = (b'"toolCall"', b'<skill name=\\"')
 _USE = re.compile(rb'<skill name=\\"([^"\\<]+)\\"|"path":"([^"]*)\.md"')
@@ -72,7 +81,7 @@ def _list_skills(files: Sequence[SkillFile], request: SkillRequest) -> tuple[Lis
             skills.append(leave_out(file, name, reason))
         else:
             seen.add(name)
-            text = write_entry(name, description, file.path)
+            text = _write_entry(name, description, file.path)
             skills.append(
                 ListedSkill(name=name, path=file.path, description=description, text=text)
             )
@@ -114,7 +123,7 @@ def _is_off(file: SkillFile, settings: AgentSettings) -> bool:
     return any(fnmatchcase(name.as_posix(), pattern) for name in names for pattern in patterns)
 
 
-def write_entry(name: str, description: str, location: str) -> str:
+def _write_entry(name: str, description: str, location: str) -> str:
     """Write a skill as it stands in the list."""
     fields = (("name", name), ("description", description), ("location", location))
     lines = (f"    <{tag}>{_escape(value)}</{tag}>" for tag, value in fields)
@@ -136,6 +145,67 @@ def _list_uses(line: bytes) -> Iterator[str]:
             yield used.decode("utf-8", "replace")
 
 
+def _list_openclaws_files(env: Env, home: Path) -> tuple[Path, ...]:
+    return (STATE_HOME.root(env, home) / SETTINGS_NAME,)
+
+
+def _list_openclaws_folders(
+    upward: Sequence[Path], env: Env, home: Path, settings: AgentSettings
+) -> tuple[SkillFolder, ...]:
+    """List OpenClaw's places, the weakest first (docs/design/assembly.md, "Skills")."""
+    bundled = env.get("OPENCLAW_BUNDLED_SKILLS_DIR")
+    return (
+        *(_place(path, "extra") for path in _list_extra(settings)),
+        _place(Path(bundled).expanduser(), "bundled")
+        if bundled
+        else _place(Path("skills"), "bundled", program="openclaw"),
+        _place(STATE_HOME.root(env, home) / "skills", "managed"),
+        _place(home / ".agents" / "skills", "personal"),
+        _place(upward[0] / ".agents" / "skills", "project"),
+        _place(upward[0] / "skills", "workspace"),
+    )
+
+
+def _place(path: Path, scope: str, *, program: str = "") -> SkillFolder:
+    return SkillFolder(
+        path=path,
+        program=program,
+        scope=scope,
+        max_depth=_OPENCLAW_MAX_DEPTH,
+        is_contained=scope not in _OWN_SCOPES,
+    )
+
+
+def _list_extra(settings: AgentSettings) -> Iterator[Path]:
+    load = as_object(value_at(find_configuration(settings), ("skills", "load"))) or {}
+    return (Path(text).expanduser() for text in texts_of(load, "extraDirs") if text)
+
+
+def _list_openclaws(files: Sequence[SkillFile], request: SkillRequest) -> tuple[ListedSkill, ...]:
+    """List what OpenClaw tells of; a path below the home folder begins with `~`, but for those
+    that lie in its own."""
+    found = find_eligible_skills(files, request)
+    skills: list[ListedSkill] = []
+    for skill in found.skills:
+        is_own = skill.source == "managed"
+        location = skill.path if is_own else shorten_paths(skill.path, None, request.home)
+        is_told = skill.invocation.is_model_invocable
+        told = ListedSkill(
+            name=skill.name,
+            path=skill.path,
+            description=skill.description if is_told else "",
+            text=_write_entry(skill.name, skill.description, location) if is_told else "",
+            reason="" if is_told else "is for the user alone (disable-model-invocation)",
+        )
+        skills.append(told)
+    for skill in found.left_out:
+        reason = " and ".join(skill.reasons)
+        skills.append(
+            ListedSkill(name=skill.name, path=skill.path, description="", text="", reason=reason)
+        )
+    return tuple(skills)
+
+
 PI_SKILLS = SkillLoader(
     folder=".pi",
     list_files=_list_files,
@@ -148,6 +218,9 @@ PI_SKILLS = SkillLoader(
 )
 OPENCLAW_SKILLS = SkillLoader(
     folder=".openclaw",
+    list_files=_list_openclaws_files,
+    list_folders=_list_openclaws_folders,
+    list_skills=_list_openclaws,
     list_uses=_list_uses,
     off_file=_SKILL_NAME,
     off_line="disable-model-invocation: true",
