@@ -253,7 +253,7 @@ def test_without_debugging_a_fault_is_one_line_too(place, monkeypatch: pytest.Mo
         raise RuntimeError("the text of a transcript")
 
     monkeypatch.setattr(options, "current_config", broken)
-    done = place.run("context", "status")
+    done = place.run("context", "status", "--json")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1
     assert "RuntimeError" in done.stderr

@@ -12,8 +12,8 @@ from click.shell_completion import ShellComplete
 
 from pi_files import conversation
 from running import Place, idle
+from ullage.cli.commands import ullage as group
 from ullage.cli.main import main
-from ullage.cli.main import ullage as group
 
 
 class Done(NamedTuple):

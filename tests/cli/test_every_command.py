@@ -8,7 +8,7 @@ import click
 import pytest
 
 from test_agents import COMMANDS
-from ullage.cli.main import ullage
+from ullage.cli.commands import ullage
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")

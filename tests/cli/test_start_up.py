@@ -1,8 +1,11 @@
 """Start-up: what a command does not need it does not import."""
 
+import sys
+
 import pytest
 
 from pi_files import conversation
+from running import WAIT_S
 
 HEAVY = ("pygls", "lsprotocol", "openai", "httpx2", "keyring", "yaml", "watchdog", "asyncio")
 SCRIPT = """
@@ -69,7 +72,7 @@ OTHER_PARTS = (
     *("ullage.formats.agents.opencode.agent", "ullage.formats.agents.openclaw.skills"),
     *("ullage.core.assembly.skills", "ullage.core.assembly.skill_frontmatter", "ullage.lsp"),
     *("ullage.core.text.json5", "ullage.core.text.wording", "ullage.core.text.sentences"),
-    *("ullage.agent", "ullage.summary", "ullage.app.install", "ullage.app.memory"),
+    *("ullage.agent.hook_agents", "ullage.summary", "ullage.app.install", "ullage.app.memory"),
     *("html", "backports.zstd", "compression.zstd", "secrets", "regex", "subprocess"),
 )
 
@@ -88,6 +91,33 @@ def test_a_look_whether_a_dream_is_due_imports_nothing_of_dreams(place) -> None:
     )
     done = place.run_process(program=("-c", script))
     assert done == (0, "ullage.app.dream.daily_logs ullage.app.dream.due\n", "")
+
+
+def test_a_plain_status_says_without_click_what_click_makes_of_it(place) -> None:
+    path = place.write("s.jsonl", conversation(2).data)
+    script = SCRIPT.format(names=("click", "inspect", "typing_extensions"))
+    done = place.run_process("context", "status", "--session", path, program=("-c", script))
+    assert done.stderr == "imported: []\n"
+    assert done.stdout == place.run("context", "status", f"--session={path}").stdout != ""
+
+
+def test_msgspec_is_imported_without_what_others_still_find(place) -> None:
+    script = (
+        "import sys; from ullage.agent.hook import load_packages; load_packages()\n"
+        "print('msgspec' in sys.modules, 'typing_extensions' in sys.modules)\n"
+        "import typing_extensions"
+    )
+    assert place.run_process(program=("-c", script)) == (0, "True False\n", "")
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="a pipe without a reader is another error there"
+)
+def test_a_status_that_nobody_reads_is_no_fault(place) -> None:
+    path = place.write("s.jsonl", conversation(2).data)
+    with place.start("context", "status", "--session", path) as process:
+        process.stdout.close()
+        assert (process.wait(WAIT_S), process.stderr.read()) == (0, b"")
 
 
 def test_a_session_with_reported_usage_needs_no_tokenizer(place) -> None:

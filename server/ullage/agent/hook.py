@@ -82,14 +82,22 @@ def _answer_fully(event: "HookEvent") -> bytes:
 
 
 def load_packages() -> None:
-    """Let the long way find what it imports, where Python was started without."""
+    """Let the long way find what it imports, where Python was started without, and import msgspec.
+
+    msgspec looks for `typing_extensions` and does without: from Python 3.11 on `typing` has all
+    that it takes from there. It is 12 ms.
+    """
     if sys.flags.no_site:
         import site
 
         site.main()
-    # msgspec looks for `typing_extensions` and does without: from Python 3.11 on `typing` has all
-    # that it takes from there. It is 12 ms.
-    sys.modules.setdefault("typing_extensions", None)  # pyright: ignore[reportArgumentType] None is how an import is refused
+    if "typing_extensions" in sys.modules:
+        return
+    from importlib import import_module
+
+    sys.modules["typing_extensions"] = None  # pyright: ignore[reportArgumentType] None is how an import is refused
+    import_module("msgspec")
+    del sys.modules["typing_extensions"]
 
 
 def _read_whole(stream: "BinaryIO") -> bytes:

@@ -1,12 +1,17 @@
 """`ullage context`: what a session's context is and how full."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ullage.cli import options
 from ullage.cli.output import TABLE_COLUMNS, answer, n_columns, print_json, safe
 from ullage.store.files.places import current_places
+
+if TYPE_CHECKING:
+    from ullage.core.transcript.context import Context
+    from ullage.core.transcript.entries import Block
 
 
 @click.group()
@@ -38,14 +43,13 @@ def show(session: str | None, as_json: bool) -> None:
     """Print the context that would be sent to the model now, as it is: nothing is masked."""
     from ullage.app.gauge.status_report import report_context
     from ullage.app.sessions.load import read
-    from ullage.cli.context_text import context_text
 
     opened, places = options.open_session(session)
     reading = read(opened, places)
     if as_json:
         print_json(report_context(opened, reading.context))
     else:
-        click.echo(context_text(reading.context))
+        click.echo(_context_text(reading.context))
 
 
 @context.command()
@@ -180,3 +184,33 @@ def import_command(file: Path, dry_run: bool, as_json: bool) -> None:
     checkpoint_id = None if dry_run else bundle.write_import(planned, places)
     report = bundle.report_import(planned, checkpoint_id, is_written=not dry_run)
     answer(bundle.import_text(report), report, as_json)
+
+
+def _context_text(context: "Context") -> str:
+    """Write the context message by message, each under its category and entry."""
+    from ullage.core.transcript.context import HIDDEN
+
+    parts: list[str] = []
+    for item in context.items:
+        shown = () if item.is_hidden else map(_block_text, item.message.blocks)
+        blocks = "\n".join(shown) or HIDDEN
+        heading = click.style(f"── {item.category} · {safe(item.entry_id)} ", bold=True)
+        parts.append(f"{heading}\n{safe(blocks)}")
+    return "\n\n".join(parts)
+
+
+def _block_text(block: "Block") -> str:
+    from ullage.core.transcript.entries import Image, Text, Thinking, ToolCall, ToolResult
+
+    match block:
+        case Text():
+            return block.text
+        case Thinking():
+            return f"[thinking] {block.text}"
+        case Image():
+            return f"[image {block.media_type}, {block.size_bytes:,} bytes encoded]"
+        case ToolCall():
+            return f"[call {block.name}] {block.arguments}"
+        case ToolResult():
+            inner = "\n".join(_block_text(part) for part in block.content)
+            return f"[{'error' if block.is_error else 'result'} {block.name}] {inner}"

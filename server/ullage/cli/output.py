@@ -1,30 +1,33 @@
 """Printing: text for people, JSON for programs, and nothing that a terminal would obey."""
 
-import json
 import math
 import os
-from typing import cast
+import sys
+from typing import TYPE_CHECKING, NoReturn, cast
 
-import click
-import msgspec
+if TYPE_CHECKING:
+    import msgspec
 
-from ullage.core.text.quoting import replace_steering
-
+INTERRUPTED = 130
 DEFAULT_COLUMNS, MIN_COLUMNS, MAX_COLUMNS = 80, 60, 120
 """Narrower terminals wrap by themselves; longer lines are not read well (chosen)."""
 TABLE_COLUMNS = 200
 """Rows of tables may be longer: titles and paths are told apart by their ends, too (chosen)."""
 
 
-def print_json(report: msgspec.Struct) -> None:
+def print_json(report: "msgspec.Struct") -> None:
     """Print a report as JSON; characters beyond ASCII are escaped, lone surrogates too."""
+    import json
+
+    import msgspec
+
     value = cast(object, msgspec.to_builtins(report))
     try:
         text = json.dumps(value, indent=2, allow_nan=False)
     except ValueError:
         text = json.dumps(_finite(value), indent=2)
     # JSON leaves this one as it is, alone of all that a terminal obeys.
-    click.echo(text.replace("\x7f", r"\u007f"))
+    echo(text.replace("\x7f", r"\u007f"))
 
 
 def _finite(value: object) -> object:
@@ -36,16 +39,36 @@ def _finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def answer(text: str, report: msgspec.Struct, as_json: bool) -> None:
+def answer(text: str, report: "msgspec.Struct", as_json: bool) -> None:
     """Print an answer in the way that was asked for."""
     if as_json:
         print_json(report)
     else:
-        click.echo(safe(text))
+        echo(safe(text))
+
+
+def echo(text: str) -> None:
+    """Print a text at once. What click does, which is not imported by all."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def fail(message: str, exit_code: int) -> NoReturn:
+    """Say in one line on standard error why nothing was done, and end."""
+    from ullage.core.secrets.scan import mask
+
+    sys.stderr.write(safe(f"ullage: {mask(message)}".replace("\n", " ")) + "\n")
+    sys.exit(exit_code)
+
+
+def fail_stopped() -> NoReturn:
+    fail("stopped; nothing more was done", INTERRUPTED)
 
 
 def safe(text: str) -> str:
     """Replace what would steer a terminal or turn the direction of text."""
+    from ullage.core.text.quoting import replace_steering
+
     return replace_steering(text)
 
 

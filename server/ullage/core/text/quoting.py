@@ -7,9 +7,11 @@ whatever invisible characters stand between its letters.
 import re
 from functools import cache
 
-_UNPRINTABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_STEERING = re.compile(
+from ullage.core.text.lazy_pattern import lazy_pattern
+
+_UNPRINTABLE = lazy_pattern("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
+_SURROGATE = lazy_pattern("[\ud800-\udfff]")
+_STEERING = lazy_pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 """What steers a terminal or turns the direction of text; tabs and line ends do neither."""
@@ -20,7 +22,7 @@ _HIDDEN = (
 """Characters without a width, which hide or reorder text."""
 _JOINERS = "\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u200c\u200d\u3164\uffa0"
 """The other characters that Unicode calls default-ignorable: emoji and scripts need them."""
-_INVISIBLE = re.compile(f"[{_HIDDEN}]+")
+_INVISIBLE = lazy_pattern(f"[{_HIDDEN}]+")
 _UNSEEN = f"[{_JOINERS}]*+"
 _BLANK = rf"[\s{_JOINERS}]*+"
 
@@ -29,7 +31,7 @@ def _letters_apart(word: str) -> str:
     return _UNSEEN.join(re.escape(letter) for letter in word)
 
 
-_MARKUP = re.compile(rf"<(?={_UNSEEN}[A-Za-z/!?|])")
+_MARKUP = lazy_pattern(rf"<(?={_UNSEEN}[A-Za-z/!?|])")
 
 
 @cache

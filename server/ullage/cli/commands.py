@@ -1,0 +1,82 @@
+"""The commands of `ullage` and their groups, as click knows them."""
+
+from collections.abc import Iterator, Mapping, MutableMapping
+from importlib import import_module
+from typing import cast
+
+import click
+
+from ullage import __version__
+from ullage.agent.hook import load_packages
+from ullage.cli.output import fail, fail_stopped
+
+MODULES = {
+    "agent": "servers",
+    "autocompact": "compact",
+    "checkpoint": "checkpoint",
+    "compact": "compact",
+    "config": "config",
+    "context": "context",
+    "demo": "demo",
+    "doctor": "doctor",
+    "hook": "servers",
+    "install": "install",
+    "lsp": "servers",
+    "mcp": "servers",
+    "memory": "memory",
+    "pin": "pin",
+    "prune": "prune",
+    "sessions": "sessions",
+    "statusline": "servers",
+    "undo": "undo",
+    "uninstall": "install",
+}
+"""Where each command stands, by its name. All of them together take longer to import than most
+take to run, so each is imported when it is asked for.
+"""
+
+
+class Commands(Mapping[str, click.Command]):
+    """The commands of `MODULES`."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        load_packages()
+        module = import_module(f"ullage.cli.{MODULES[name]}")
+        return cast(click.Command, getattr(module, name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(MODULES)
+
+    def __len__(self) -> int:
+        return len(MODULES)
+
+
+@click.group(
+    commands=cast(MutableMapping[str, click.Command], Commands()),  # click adds nothing by itself
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__)
+def ullage() -> None:
+    """See how full a coding agent's context is, and compact it without losing the work.
+
+    \b
+    Exit codes: 0 done, 1 a fault of Ullage, 2 wrong options, 3 the session
+    cannot be used or the configuration has findings, 4 refused to protect the
+    session, 5 the disk or the state folder does not allow it, 6 the model gave
+    no summary.
+    """
+
+
+def run() -> int:
+    """Run the command that the arguments name, and give its exit code."""
+    try:
+        exit_code = cast(object, ullage.main(standalone_mode=False))
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return 0
+    except click.ClickException as error:
+        fail(error.format_message(), error.exit_code)
+    except click.Abort:
+        fail_stopped()
+    # click gives the code of a command that ended with one, and what others returned.
+    return exit_code if isinstance(exit_code, int) else 0
