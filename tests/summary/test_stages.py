@@ -191,7 +191,7 @@ def test_an_instruction_out_of_a_tool_is_not_taken_over(section: str) -> None:
     made, asked = ask((text_reply(text),), request_for(items))
     assert PLANTED in asked[0].prompt
     assert "evil.test" not in made.text
-    assert "1 points that no user stated" in made.warnings[0]
+    assert "left out: 1 point that no user stated" in made.warnings[0]
     assert "Never touch schema.sql." in made.text
 
 

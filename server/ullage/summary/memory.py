@@ -14,6 +14,7 @@ from ullage.core.memory.prompt import (
     write_memory_system,
 )
 from ullage.core.summary import chunks
+from ullage.core.text.prose import plural
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.tokens import Count
 from ullage.errors import BadAnswer
@@ -104,7 +105,7 @@ class _MemoryRequests:
         warnings: list[str] = []
         if len(parts) > MAX_CALLS:
             n_left = sum(len(part.items) for part in parts[:-MAX_CALLS])
-            warnings.append(f"the model was not shown the oldest {n_left:,} messages")
+            warnings.append(f"the model was not shown the oldest {plural(n_left, 'message')}")
             parts = parts[-MAX_CALLS:]
         points: list[LogPoint] = []
         n_forged = 0
@@ -115,7 +116,7 @@ class _MemoryRequests:
             points += checked.points
             n_forged += checked.n_forged
         if n_forged:
-            warnings.append(f"{n_forged} points that no user stated were left out")
+            warnings.append(f"left out: {plural(n_forged, 'point')} that no user stated")
         return ModelMemory(points=tuple(points), spent=self._spent, warnings=tuple(warnings))
 
     async def _one(self, part: chunks.MeasuredMessages, ask: Ask) -> CheckedPoints:

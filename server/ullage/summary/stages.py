@@ -16,6 +16,7 @@ from ullage.core.summary.chunks import count_reserve
 from ullage.core.summary.grounding import drop_forged
 from ullage.core.summary.model_input import Excerpt, fence_excerpts
 from ullage.core.summary.prompts import Prompt, merge_prompt, part_prompt, system_prompt
+from ullage.core.text.prose import plural
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.speech import read_speech
 from ullage.core.transcript.tokens import count_message
@@ -197,7 +198,7 @@ async def _write(material: _Material, request: SummaryRequest, writer: Writer) -
     if len(texts) > 1:
         text = await _merge(writer, texts, warnings)
     if writer.n_forged:
-        warnings.append(f"{writer.n_forged} points that no user stated were left out")
+        warnings.append(f"left out: {plural(writer.n_forged, 'point')} that no user stated")
     return _check(material, partials, text, tuple(warnings), writer)
 
 

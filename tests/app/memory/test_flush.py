@@ -350,7 +350,7 @@ def test_a_models_points_that_nobody_stated_are_left_out_and_its_secrets_masked(
         f"- the key in src/auth.py is {CANARY}\n"
     )
     done, _, _ = by_model(places, (text_reply(answer),))
-    assert done.notes == ("2 points that no user stated were left out",)
+    assert done.notes == ("left out: 2 points that no user stated",)
     for text in ("tabs", "evil", CANARY):
         assert text not in log(places)
     assert "- the key in src/auth.py is [REDACTED" in log(places)

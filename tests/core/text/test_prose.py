@@ -8,6 +8,7 @@ from ullage.core.text.prose import (
     MAX_SENTENCE_CHARS,
     collapse_spaces,
     gist,
+    plural,
     remove_bold,
     remove_list_mark,
     split_sentences,
@@ -107,3 +108,8 @@ def test_a_sentence_goes_on_behind_dots_and_brackets(line: str, n_sentences: int
     sentences = list(split_sentences(line))
     assert len(sentences) == n_sentences
     assert " ".join(sentences) == line
+
+
+def test_one_thing_is_named_in_the_singular() -> None:
+    assert [plural(n, "line") for n in (0, 1, 1200)] == ["0 lines", "1 line", "1,200 lines"]
+    assert [plural(n, "entry", "entries") for n in (1, 2)] == ["1 entry", "2 entries"]

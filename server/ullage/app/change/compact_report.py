@@ -19,7 +19,7 @@ from ullage.core.change.compaction import NoCompaction
 from ullage.core.change.edit import Rewrite
 from ullage.core.gauge.gauge import Layer, tokens_text
 from ullage.core.gauge.loss import loss_text
-from ullage.core.text.prose import gist
+from ullage.core.text.prose import gist, plural
 from ullage.core.transcript.entries import JsonObject
 
 MAX_NAMES = 3
@@ -125,10 +125,10 @@ def preview_text(plan: Plan) -> str:
             f"Estimated after compaction: {after:,} tokens",
             f"Potential savings: {before - after:,} tokens",
             "",
-            f"Replaced: {len(selection.replaced):,} messages,"
+            f"Replaced: {plural(len(selection.replaced), 'message')},"
             f" {selection.cut.n_tokens_replaced:,} tokens, by a summary of"
             f" {plan.summary.n_tokens:,}",
-            f"Kept as they are: the last {len(selection.kept):,} messages,"
+            f"Kept: the last {plural(len(selection.kept), 'message')},"
             f" {selection.cut.n_tokens_kept:,} tokens",
             *_audit_lines(plan.summary),
             *([f"Note: {plan.advice}"] if plan.advice else []),
@@ -150,7 +150,7 @@ def done_text(plan: Plan, made: ChangeResult) -> str:
     change = plan.change
     return "\n".join(
         (
-            f"✓ Compacted {len(plan.selection.replaced):,} messages",
+            f"✓ Compacted {plural(len(plan.selection.replaced), 'message')}",
             f"  {change.n_tokens_before:,} → {change.n_tokens_after:,} tokens",
             written_before_line(made),
             *way_on_lines(made.resume_command),
@@ -171,7 +171,7 @@ def made_text(plan: Plan, made: ChangeResult) -> str:
         (
             "Context compacted into a new session" if made.is_elsewhere else "Context compacted",
             f"{tokens_text(plan.n_tokens_before, plan.n_tokens_after)} tokens",
-            f"{n_before:,} → {n_kept:,} messages",
+            f"{n_before:,} → {plural(n_kept, 'message')}",
             *made_notes(plan, made),
         )
     )
@@ -225,7 +225,7 @@ def _truncation_lines(change: ChangePlan) -> list[str]:
         return []
     n_lines = sum(not line.new for line in change.file_change.changes)
     backup = f"{change.loaded.path.name}.bak"
-    return [f"Taken out of the file: {n_lines:,} lines; it stays as it was as {backup}"]
+    return [f"Taken out of the file: {plural(n_lines, 'line')}; it stays as it was as {backup}"]
 
 
 def _unread_lines(plan: Plan) -> list[str]:

@@ -119,7 +119,7 @@ def change_text(compaction: Compaction) -> str:
     if before is not None or after is not None:
         parts.append(f"{_short(before)} → {_short(after)}")
     if compaction.n_messages is not None:
-        parts.append(f"{compaction.n_messages:,} messages")
+        parts.append(plural(compaction.n_messages, "message"))
     return " · ".join(parts) or "Compaction"
 
 

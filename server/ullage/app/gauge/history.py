@@ -18,6 +18,7 @@ from ullage.core.gauge import history
 from ullage.core.gauge.loss import add_up_losses, read_noted_loss
 from ullage.core.gauge.status import Degradation, evaluate, is_death_spiral, rfc3339
 from ullage.core.secrets.scan import mask
+from ullage.core.text.prose import plural
 from ullage.core.transcript.context import Compaction, Context, PruneRecord
 from ullage.core.transcript.lineage import CompactionRef
 from ullage.formats.json_line import iso_ms
@@ -136,7 +137,7 @@ def history_text(report: HistoryReport) -> str:
     if report.measured is not None:
         lines.append(
             f"Measured: {report.measured.text}"
-            f" ({report.n_measured} of {degradation.n_compactions} compactions measured)"
+            f" ({report.n_measured} of {plural(degradation.n_compactions, 'compaction')} measured)"
         )
     if report.is_death_spiral:
         lines.append("More than 3 compactions: start a fresh session soon.")

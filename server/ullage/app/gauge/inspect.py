@@ -29,6 +29,7 @@ from ullage.core.gauge.forecast import Forecast, forecast
 from ullage.core.gauge.price import Cost, Rate, find_cost
 from ullage.core.gauge.status import rfc3339
 from ullage.core.secrets.scan import mask
+from ullage.core.text.prose import plural
 from ullage.core.text.short_paths import shorten_paths
 from ullage.core.transcript.context import UNSEEN
 
@@ -181,7 +182,7 @@ def inspection_text(inspection: Inspection, n_columns: int) -> str:
             "",
             f"Forecast: {guess.turns_low} to {guess.turns_high} turns until {guess.trigger}",
             f"  in 80 % of cases, by {guess.tokens_a_turn:,} tokens a turn"
-            f" over {guess.n_observed} turns",
+            f" over {plural(guess.n_observed, 'turn')}",
         ]
     return "\n".join(lines)
 

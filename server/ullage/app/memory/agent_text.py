@@ -3,6 +3,7 @@
 from ullage.app.memory.get import MemoryLines
 from ullage.core.memory.answer import MemoryAnswer, MemoryHit
 from ullage.core.memory.quoted import cite_lines, fence_memory
+from ullage.core.text.prose import plural
 
 
 def answer_text(answer: MemoryAnswer) -> str:
@@ -15,7 +16,7 @@ def answer_text(answer: MemoryAnswer) -> str:
 
 def lines_text(lines: MemoryLines) -> str:
     """Word lines of a file."""
-    place = f"{lines.place} (of {lines.n_lines:,} lines, origin {lines.origin})"
+    place = f"{lines.place} (of {plural(lines.n_lines, 'line')}, origin {lines.origin})"
     return fence_memory((f"{place}\n{lines.text}",))
 
 

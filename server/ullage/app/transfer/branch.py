@@ -9,6 +9,7 @@ from ullage.app.change.make import now_text, way_on_lines
 from ullage.app.change.restore import write_session
 from ullage.app.sessions.session import ChangeTarget, Session
 from ullage.core.change.edit import NewHeader, NewSession
+from ullage.core.text.prose import plural
 from ullage.core.transcript.entries import JsonObject, MemoryLines
 from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.errors import Refused, WriteNotSupported
@@ -113,7 +114,8 @@ def branch_text(report: BranchReport) -> str:
     head = "✓ Branched off" if report.is_written else "Would branch off"
     return "\n".join(
         (
-            f"{head} after entry {report.entry_id}, {report.n_entries:,} entries: {report.path}",
+            f"{head} after entry {report.entry_id}, {plural(report.n_entries, 'entry', 'entries')}:"
+            f" {report.path}",
             *way_on_lines(report.resume if report.is_written else None),
         )
     )

@@ -11,6 +11,7 @@ from ullage.app.sessions.find import find_session
 from ullage.app.sessions.open import open_session
 from ullage.app.sessions.session import Session
 from ullage.core.secrets.scan import mask
+from ullage.core.text.prose import plural
 from ullage.core.transcript.doctor import TranscriptFinding, finding
 from ullage.core.transcript.entries import Agent, Header, MemoryLines
 from ullage.errors import NotATranscript, NotRepairable
@@ -202,7 +203,9 @@ def report_checkup(
 
 def checkup_text(report: DoctorReport) -> str:
     """Write one line a finding, the most serious ones marked."""
-    lines = [f"{report.path}: {report.n_records:,} records on {report.n_lines:,} lines"]
+    lines = [
+        f"{report.path}: {plural(report.n_records, 'record')} on {plural(report.n_lines, 'line')}"
+    ]
     marks = {"error": "✗", "warning": "!", "info": "·"}
     for row in (*report.findings, *report.state):
         place = "" if row.line is None else f"line {row.line}, byte {row.offset}: "
@@ -214,8 +217,8 @@ def checkup_text(report: DoctorReport) -> str:
         lines += [
             "",
             f"{'✓ Repaired copy' if copy.is_written else 'A repaired copy would be'}: {copy.path}",
-            f"  {copy.n_kept:,} records kept as they were, {copy.n_changed:,} changed,"
-            f" {copy.n_dropped:,} lines dropped, {copy.n_added:,} records added",
+            f"  {plural(copy.n_kept, 'record')} kept as before, {copy.n_changed:,} changed,"
+            f" {plural(copy.n_dropped, 'line')} dropped, {plural(copy.n_added, 'record')} added",
             f"  session {copy.session_id}; the original is untouched",
         ]
     elif report.n_errors:

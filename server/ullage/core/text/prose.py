@@ -118,9 +118,9 @@ def collapse_spaces(text: str) -> str:
     return " ".join(text.split())
 
 
-def plural(n: int, noun: str) -> str:
+def plural(n: int, noun: str, nouns: str = "") -> str:
     """Count what a noun names, such as `1 line` and `1,200 lines`."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+    return f"{n:,} {noun if n == 1 else nouns or f'{noun}s'}"
 
 
 def write_age(seconds: float) -> str:

@@ -24,7 +24,7 @@ from ullage.core.documents.outline import OutlineRow, find_row_at_line
 from ullage.core.gauge.loss import measured_text, read_noted_loss
 from ullage.core.secrets.scan import list_known_secrets, mask
 from ullage.core.text.positions import Position, Positions
-from ullage.core.text.prose import gist
+from ullage.core.text.prose import gist, plural
 from ullage.core.transcript.context import Compaction
 from ullage.errors import CorruptCheckpoint, NewerCheckpoint
 from ullage.lsp.convert import escape_markdown, hover_of, range_of
@@ -167,8 +167,9 @@ def _checkpoint_parts(file: SmallFile, checkpoint_id: str) -> list[str]:
     parts = [
         f"**{name}** · {written} · {trigger}",
         f"{use.input_tokens:,} of {use.context_window:,} tokens ·"
-        f" {meta.compaction_count} compactions · {len(checkpoint.decisions)} decisions ·"
-        f" {len(checkpoint.open_items)} open items",
+        f" {plural(meta.compaction_count, 'compaction')} ·"
+        f" {plural(len(checkpoint.decisions), 'decision')} ·"
+        f" {plural(len(checkpoint.open_items), 'open item')}",
     ]
     return [*parts, escape_markdown(topic)] if topic else parts
 

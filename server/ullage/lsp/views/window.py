@@ -20,7 +20,7 @@ from ullage.core.facts.pins import MAX_PIN_CHARS, read_pinnable_text
 from ullage.core.gauge.breakdown import Advice, EntryTokens, Share
 from ullage.core.gauge.gauge import gauge_text
 from ullage.core.secrets.scan import mask
-from ullage.core.text.prose import gist
+from ullage.core.text.prose import gist, plural
 from ullage.lsp import protocol
 from ullage.lsp.convert import escape_markdown, session_ref
 from ullage.lsp.documents.outline import entry_lines, line_of
@@ -142,7 +142,11 @@ def _category(
     detail = f"{share.n_tokens:,} · {share.ratio:.1%}"
     if share.n_entries > n_largest > 0:
         detail += f" · the {n_largest} largest of {share.n_entries:,}"
-    count = f"{share.n_entries:,} entries" if share.n_entries else "sent beside the transcript"
+    count = (
+        plural(share.n_entries, "entry", "entries")
+        if share.n_entries
+        else "sent beside the transcript"
+    )
     tokens = f"{share.n_tokens:,} of {window:,} tokens"
     return protocol.WindowRow(
         key=f"category:{share.category}",

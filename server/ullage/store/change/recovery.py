@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.core.text.prose import plural
 from ullage.errors import SessionLive, StorageError, UllageError
 from ullage.store.change.journal import (
     AppendIntent,
@@ -150,7 +151,7 @@ def _recover_rewrite(
     if not intent.is_settled:
         yield f"an interrupted change of {path.name} was found done"
     if n_late:
-        yield f"{n_late} bytes that were written to the old {path.name} were carried over"
+        yield f"carried over: {plural(n_late, 'byte')} that were written to the old {path.name}"
     journal.clear()
 
 
