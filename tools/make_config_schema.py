@@ -12,7 +12,6 @@ from typing import cast
 import msgspec
 
 from ullage.core.config.key import (
-    MAX_TOKENS,
     MIN_THRESHOLD_TOKENS,
     OVERRIDES,
     SHARE,
@@ -21,6 +20,7 @@ from ullage.core.config.key import (
     Threshold,
 )
 from ullage.core.config.settings import KEYS
+from ullage.core.transcript.agent_lines import MAX_WINDOW_TOKENS
 
 FILE = Path(__file__).parent.parent / "server/ullage/data/schemas/config.schema.json"
 Schema = dict[str, object]
@@ -85,7 +85,7 @@ def _of_kind(kind: Kind) -> list[Schema]:
         return [
             {"type": "string", "pattern": r"^[0-9]{1,3}(\.[0-9]{1,6})?\s?%$"},
             {"type": "number", "minimum": 1, "maximum": 100},
-            {"type": "integer", "minimum": MIN_THRESHOLD_TOKENS, "maximum": MAX_TOKENS},
+            {"type": "integer", "minimum": MIN_THRESHOLD_TOKENS, "maximum": MAX_WINDOW_TOKENS},
         ]
     return [_without_patterns(msgspec.json.schema(kind.type))]
 

@@ -242,6 +242,70 @@ def test_a_field_that_there_is_none_of_is_an_error(place: Place) -> None:
 
 
 @on_terminal
+@pytest.mark.skipif(os.geteuid() == 0 if hasattr(os, "geteuid") else True, reason="root may write")
+def test_a_state_folder_that_takes_nothing_costs_no_line(lab: Lab) -> None:
+    lab.answer(60_000)
+    lab.place.state.mkdir(mode=0o500)
+    assert lab.line() == "30% 60k"
+
+
+def test_a_state_folder_that_is_none_costs_no_line(lab: Lab) -> None:
+    lab.answer(60_000)
+    lab.place.state.write_bytes(b"")
+    assert lab.line() == "30% 60k"
+
+
+@on_terminal
+def test_a_working_folder_that_is_gone_costs_no_line(lab: Lab) -> None:
+    lab.answer(60_000)
+    gone = f"import os, tempfile; os.chdir(tempfile.mkdtemp()); os.rmdir(os.getcwd()); {START}"
+    assert [lab.line(script=gone) for _ in range(2)] == ["30% 60k"] * 2
+
+
+def test_ids_that_are_no_text_are_none(lab: Lab) -> None:
+    lab.answer(60_000)
+    lab.line()
+    lab.file.note("user", uuid="u9", parentUuid={}, message={"id": []})
+    lab.write()
+    # It follows nothing.
+    assert [lab.line(), lab.status()["used_tokens"]] == ["~0% 0", 0]
+
+
+def test_a_wrong_field_is_an_error_by_the_short_way_too(lab: Lab) -> None:
+    lab.answer(60_000)
+    for template in ("{percent} {nope}", "{us{percent}ed}"):
+        assert lab.line() == "30% 60k"
+        assert "--format has no field {" in lab.line(template)
+
+
+@pytest.mark.parametrize("n_columns", ["0", "-3"])
+def test_a_width_that_is_none_cuts_nothing(lab: Lab, n_columns: str) -> None:
+    lab.answer(60_000)
+    arguments = ("statusline", "--format", "{percent} {used}/{window} | {agent}")
+    for _ in range(2):
+        done = lab.place.run_process(*arguments, stdin=lab.input(), NO_COLOR="1", COLUMNS=n_columns)
+        assert done.stdout == "30% 60k/200k | Claude Code\n"
+
+
+@on_terminal
+def test_an_input_without_an_end_is_left(place: Place) -> None:
+    with subprocess.Popen(["yes"], stdout=subprocess.PIPE) as endless:
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "ullage", "statusline"],
+                cwd=place.cwd,
+                env=place.env(),
+                stdin=endless.stdout,
+                capture_output=True,
+                timeout=WAIT_S,
+                check=False,
+            )
+        finally:
+            endless.kill()
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+@on_terminal
 def test_an_input_that_nobody_writes_to_holds_nothing_up(place: Place) -> None:
     """As tmux gives it."""
     ours, theirs = os.pipe()

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from ullage.core.gauge.agent_figures import AgentFigures, ToldWindow
+from ullage.core.transcript.agent_lines import MAX_WINDOW_TOKENS
 from ullage.core.transcript.limits import Limit
 from ullage.formats.agents.claude_code.status_input import read_names, read_status_input
 
@@ -44,6 +45,12 @@ def test_of_a_session_that_has_not_begun_the_window_is_told_alone() -> None:
         "told_window": {"model": "claude-sonnet-4-5", "n_tokens": 1_000_000},
         "limits": [],
     }
+
+
+@pytest.mark.parametrize("n_tokens", [0, MAX_WINDOW_TOKENS + 1, 10**30])
+def test_a_window_that_no_model_has_is_none(n_tokens: int) -> None:
+    told = INPUT | {"context_window": {"context_window_size": n_tokens}}
+    assert "told_window" not in read_status_input(told)
 
 
 @pytest.mark.parametrize("value", [None, [], "9", -1, math.nan, math.inf, 10**400, {"a": 1}])

@@ -466,7 +466,15 @@ def test_the_limits_that_were_told_last_are_those_of_the_plan() -> None:
     codex.assistant("Done.", n_total=50)
     weekly = {"used_percent": 41.4, "window_minutes": 10_080}
     broken = {"used_percent": float("1e300"), "window_minutes": 300, "resets_at": "soon"}
-    for told in ({"primary": weekly, "secondary": broken}, {"primary": None}, None, [], "none"):
+    backward = {"used_percent": 3, "window_minutes": -60}
+    for told in (
+        {"primary": weekly, "secondary": broken},
+        {"primary": backward},
+        {"primary": None},
+        None,
+        [],
+        "none",
+    ):
         codex.event("token_count", info=None, rate_limits=told)
     expected = (Limit(n_minutes=10_080, used_percent=41, resets_at_s=0),)
     assert read(codex.data).context.limits == expected

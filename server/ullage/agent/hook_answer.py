@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, assert_never
 import msgspec
 
 from ullage.agent import hook_event
+from ullage.agent.quick_answer import find_folder
 from ullage.app.config.load import load_config
 from ullage.core.config.settings import Config, Policy
 from ullage.errors import StorageError, UllageError, Unreadable
-from ullage.store.files.places import Places, session_folder, state_folder
+from ullage.store.files.places import Places, places_of_agent, session_folder
 from ullage.store.files.quick_state import session_name
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def answer(event: hook_event.HookEvent) -> bytes:
     Raises:
         UllageError: it cannot be done; nothing is printed then.
     """
-    places = _places(event.origin)
+    places = places_of_agent(find_folder(event.origin.cwd))
     config = load_config(places, workspace=places.cwd)
     hook = _Hook(origin=event.origin, config=config, places=places)
     match event:
@@ -86,17 +87,6 @@ def context_output(event_name: str, text: str, note: str | None = None) -> bytes
     output = {"hookEventName": event_name, "additionalContext": text[:MAX_CONTEXT_CHARS]}
     told = {} if note is None else {"systemMessage": note}
     return msgspec.json.encode({"hookSpecificOutput": output, **told})
-
-
-def _places(origin: hook_event.HookSession) -> Places:
-    """Give the surroundings of the agent; the folder that we run in may be gone.
-
-    The folder of Claude Code's event follows its `cd`, its variable names the project.
-    """
-    env = dict(os.environ)
-    named = env.get("CLAUDE_PROJECT_DIR") or origin.cwd
-    cwd = Path(named) if named and Path(named).is_absolute() else Path.home()
-    return Places(cwd=cwd, home=Path.home(), env=env, state_folder=state_folder(env))
 
 
 def _after_tool(hook: _Hook, event: hook_event.ToolUsed) -> bytes:

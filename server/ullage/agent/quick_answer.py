@@ -48,7 +48,7 @@ def _capture(fields: dict[str, object], agent: "HookAgent") -> bytes | None:
     if fields.get("agent_id"):
         # A subagent's, which is no event of the session.
         return b""
-    call, folder = _read_call(fields), find_folder(fields)
+    call, folder = _read_call(fields), find_folder(fields.get("cwd"))
     snapshot = read_snapshot(fields, agent.name, quick_state.TOOL_EVENT)
     if call is None or snapshot is None:
         return None
@@ -136,12 +136,13 @@ def _read_call(fields: dict[str, object]) -> dict[str, object] | None:
 def read_snapshot(fields: dict[str, object], agent: str, event: str) -> dict[str, object] | None:
     """Read the snapshot of the session that an agent names, for an event of it."""
     name = quick_state.session_name(agent, str(fields.get("session_id")))
-    return None if name is None else quick_state.read_snapshot(name, event, find_folder(fields))
+    folder = find_folder(fields.get("cwd"))
+    return None if name is None else quick_state.read_snapshot(name, event, folder)
 
 
-def find_folder(fields: dict[str, object]) -> str:
-    """Give the project's folder, as `hook_answer.py` does where the event names one."""
-    return os.environ.get("CLAUDE_PROJECT_DIR") or str(fields.get("cwd") or "")
+def find_folder(named: object) -> str:
+    """Give the project's folder: that of Claude Code's event follows its `cd`."""
+    return os.environ.get("CLAUDE_PROJECT_DIR") or str(named or "")
 
 
 def _list_texts(values: list[object]) -> list[str]:

@@ -10,10 +10,11 @@ from _thread import allocate_lock, start_new_thread
 from io import BytesIO, TextIOWrapper
 from time import time
 
-from ullage.agent.hook import end, load_packages
+from ullage.agent.hook import MAX_INPUT_BYTES, end, load_packages
 from ullage.core.gauge.status_line import (
     DEFAULT_FORMAT,
     color_of,
+    find_unknown,
     list_figure_values,
     list_gauge_values,
     write_status_line,
@@ -43,10 +44,11 @@ def print_quickly(arguments: "Sequence[str]") -> None:
             pass
         case _:
             template = ""
+    is_plain = bool(template) and find_unknown(template) is None
     data = _read_input()
     try:
         fields = _parse_fields(data)
-        line = _write_quickly(fields, template) if fields and template else None
+        line = _write_quickly(fields, template) if fields and is_plain else None
     except (ImportError, OSError, ValueError, KeyError, RecursionError):
         # No snapshot, first of all.
         line = None
@@ -61,7 +63,7 @@ def find_line(template: str) -> str:
     """Give the line, reading the session whole: the agent's, else that of the folder.
 
     Raises:
-        UllageError: the session cannot be read, or what the agent told not be kept.
+        UllageError: the session cannot be read.
     """
     from ullage.errors import SessionNotFound
 
@@ -129,27 +131,29 @@ def _write(
 
 
 def _read_agents(fields: dict[str, object]) -> tuple[dict[str, object], dict[str, object]]:
-    """Measure the session that an agent tells of, and keep what it told of it."""
-    from pathlib import Path
+    """Measure the session that an agent tells of, and keep what it told of it.
 
-    import msgspec
+    A state folder that takes nothing is no reason to tell nothing.
+    """
+    from contextlib import suppress
+    from pathlib import Path
 
     from ullage.agent.quick_answer import find_folder
     from ullage.app.config.load import load_config
     from ullage.app.gauge.status_line import describe_line, leave_snapshot
     from ullage.app.sessions.load import load
     from ullage.app.sessions.open import open_session
-    from ullage.store.files.places import current_places
+    from ullage.errors import StorageError
+    from ullage.store.files.places import places_of_agent
     from ullage.store.state.agent_figures import figures_path, write_figures
 
-    figures, folder = read_status_input(fields), Path(find_folder(fields))
-    places = current_places()
-    if folder.is_absolute():
-        places = msgspec.structs.replace(places, cwd=folder)
+    figures = read_status_input(fields)
+    places = places_of_agent(find_folder(fields.get("cwd")))
     config = load_config(places, workspace=places.cwd)
     kept = figures_path(AGENT, str(fields.get("session_id")), places)
     if kept is not None and not config.policy.is_read_only:
-        write_figures(kept, figures)
+        with suppress(StorageError):
+            write_figures(kept, figures)
     path = Path(str(fields.get("transcript_path") or ""))
     if not path.is_file():
         # A session begins before its transcript does.
@@ -184,7 +188,7 @@ def _parse_fields(data: bytes) -> dict[str, object]:
 
 
 def _read_input() -> bytes:
-    """Read the standard input to its end, as long as somebody writes."""
+    """Read the standard input to its end, as long as somebody writes; too much of it is none."""
     # Its type does not say so, but it is None where it is closed.
     stream: TextIO | None = sys.stdin
     if stream is None or stream.isatty():
@@ -196,7 +200,12 @@ def _read_input() -> bytes:
     source: BinaryIO = getattr(stream.buffer, "raw", stream.buffer)
 
     def read() -> None:
+        n_bytes = 0
         while block := source.read(_BLOCK_BYTES):
+            n_bytes += len(block)
+            if n_bytes > MAX_INPUT_BYTES:
+                blocks.clear()
+                break
             blocks.append(block)
         is_whole.release()
 
@@ -206,6 +215,7 @@ def _read_input() -> bytes:
 
 def _n_columns() -> int | None:
     try:
-        return int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
+        n_columns = int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
     except (OSError, ValueError):
         return None
+    return n_columns if n_columns > 0 else None

@@ -8,6 +8,7 @@ import click
 
 from ullage.app.config.load import load_config, refuse_read_only
 from ullage.core.config.settings import Config
+from ullage.core.transcript.agent_lines import MAX_WINDOW_TOKENS
 from ullage.errors import Refused, UllageError
 from ullage.store.files.places import Places, current_places
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from ullage.summary.request import Progress, Report
 
 MIN_WINDOW_TOKENS = 1000
-MAX_WINDOW_TOKENS = 100_000_000
 F = TypeVar("F", bound=Callable[..., None])
 T = TypeVar("T")
 

@@ -11,6 +11,7 @@ from ullage.core.gauge.status_line import (
     list_gauge_values,
     write_status_line,
 )
+from ullage.core.transcript.agent_lines import limit_text
 
 TOLD: dict[str, object] = {
     "used": 162_000,
@@ -69,6 +70,22 @@ def test_a_limit_that_has_begun_anew_is_not_told() -> None:
     assert values == {"week": "week 41%"}
 
 
+def test_limits_are_told_by_their_names_and_not_by_their_order() -> None:
+    mixed = {"resets_at_s": 2_000, "used_percent": 24, "n_minutes": 299, "more": 1}
+    values = list_figure_values(
+        {"limits": [mixed, limit(10**400, 1, 0), limit(10_080, 41, 0), {"n_minutes": 300}]}, NOW_S
+    )
+    assert values == {"five_hour": "5h 24%", "week": "week 41%"}
+
+
+@pytest.mark.parametrize(
+    ("n_minutes", "period"),
+    [(1, "1m"), (30, "30m"), (59, "59m"), (60, "1h"), (299, "5h"), (1_440, "1d"), (10_079, "week")],
+)
+def test_a_limit_is_told_in_minutes_hours_or_days(n_minutes: int, period: str) -> None:
+    assert limit_text(n_minutes, 3) == f"{period} 3%"
+
+
 def test_a_part_that_says_nothing_is_left_out() -> None:
     values = {"percent": "42%", "week": "week 41%"}
     assert (
@@ -109,7 +126,13 @@ def test_the_color_is_that_of_the_thresholds(n_used: int | None, color: str) -> 
 
 @pytest.mark.parametrize(
     ("template", "unknown"),
-    [("{percent} {titel} {x}", "{titel}"), ("a } b", "}"), ("{", "{"), ("{}", "{}")],
+    [
+        ("{percent} {titel} {x}", "{titel}"),
+        ("a } b", "}"),
+        ("{", "{"),
+        ("{}", "{}"),
+        ("{us{percent}ed}", "{us{"),
+    ],
 )
 def test_what_is_no_field_is_named(template: str, unknown: str) -> None:
     assert (find_unknown(template) or "").startswith(unknown)

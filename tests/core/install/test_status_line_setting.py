@@ -39,6 +39,14 @@ def test_that_of_another_stays(command: str) -> None:
     assert add_status_line(text, COMMAND) == remove_status_line(text, None) == text
 
 
+def test_one_that_is_null_is_none() -> None:
+    text = '{"statusLine": null}'
+    assert not has_other_status_line(text)
+    new = add_status_line(text, COMMAND)
+    assert json.loads(new)["statusLine"]["command"] == COMMAND
+    assert remove_status_line(new, note_before_hooks(text, "claude-code", (), None)) == text
+
+
 @pytest.mark.parametrize("is_windows", [False, True])
 def test_ours_by_another_interpreter_is_renewed_and_what_a_user_added_is_not(is_windows) -> None:
     older = write_command(

@@ -16,7 +16,7 @@ def test_a_full_disk_leaves_nothing_and_a_kill_what_is_known(
     seen: list[str] = []
 
     def fail(_: int) -> None:
-        seen.extend(os.listdir(tmp_path))
+        seen.extend(path.name for path in tmp_path.iterdir())
         raise OSError(errno.ENOSPC, "full")
 
     monkeypatch.setattr(os, "fsync", fail)
@@ -24,4 +24,4 @@ def test_a_full_disk_leaves_nothing_and_a_kill_what_is_known(
         quick_state.lay_down(str(tmp_path), {"name": "Bash"})
     (temporary,) = seen
     assert is_temporary(temporary)
-    assert os.listdir(tmp_path) == []
+    assert not [*tmp_path.iterdir()]

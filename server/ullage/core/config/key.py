@@ -10,11 +10,10 @@ from msgspec import Meta
 
 from ullage.core.text.positions import Positions
 from ullage.core.text.tree import MAX_DIGITS, ListNode, Member, Node, ScalarNode
+from ullage.core.transcript.agent_lines import MAX_WINDOW_TOKENS
 
 MIN_THRESHOLD_TOKENS = 1000
 """A threshold from here on is a number of tokens; up to 100 it is percent (chosen)."""
-MAX_TOKENS = 100_000_000
-"""Far above every window there is (chosen)."""
 MAX_TEXT_CHARS = 20_000
 MAX_TEXTS = 1000
 MAX_NAME_CHARS = 60
@@ -200,7 +199,7 @@ def number(minimum: float, maximum: float) -> Kind:
 
 
 def tokens(minimum: int = 0) -> Kind:
-    return whole(minimum, MAX_TOKENS, "tokens")
+    return whole(minimum, MAX_WINDOW_TOKENS, "tokens")
 
 
 def _text(wanted: str, pattern: str | None = None) -> Kind:
@@ -277,7 +276,7 @@ def _plain(node: Node) -> object:
     if not isinstance(value, float):
         return value
     if not math.isfinite(value):
-        return 2 * MAX_TOKENS  # Beyond every bound.
+        return 2 * MAX_WINDOW_TOKENS  # Beyond every bound.
     return int(value) if value.is_integer() else value
 
 
@@ -290,7 +289,7 @@ def _threshold(value: object) -> Threshold:
     amount = msgspec.convert(float(percent[1]) if percent else value, float)
     if 1 <= amount <= 100:
         return Threshold(ratio=amount / 100)
-    if MIN_THRESHOLD_TOKENS <= amount <= MAX_TOKENS and amount.is_integer():
+    if MIN_THRESHOLD_TOKENS <= amount <= MAX_WINDOW_TOKENS and amount.is_integer():
         return Threshold(n_tokens=int(amount))
     raise msgspec.ValidationError("out of bounds")
 

@@ -3,8 +3,8 @@
 Light, as agents and shells wait for it: dictionaries of JSON in the place of structs.
 """
 
-from ullage.core.text.quick_json import is_list, is_object
-from ullage.core.transcript.agent_lines import cost_text, limit_text, share_text, short_tokens
+from ullage.core.text.quick_json import is_list
+from ullage.core.transcript import agent_lines
 
 FIELDS = {
     "percent": "how full the window is: `42%`, `~42%` where a figure is no record, `?`",
@@ -24,17 +24,21 @@ FIELDS = {
 DEFAULT_FORMAT = "{percent} {used}/{window} | {compacts} | {five_hour} | {week} | {cost} | {model}"
 SEPARATOR = " | "
 _N_BAR = 10
-_LIMIT_FIELDS = {"5h": "five_hour", "week": "week"}
+_PERIODS = {"5h": "five_hour", "week": "week"}
 _RED, _YELLOW, _PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[0m"
 
 
 def find_unknown(template: str) -> str | None:
     """Find a field that there is none of, or a brace that stands alone."""
     rest = template
-    for name in FIELDS:
-        rest = rest.replace(f"{{{name}}}", "")
-    at = min((rest.find(brace) for brace in "{}" if brace in rest), default=-1)
-    return None if at < 0 else rest[at:].partition("}")[0] + "}"
+    while rest:
+        before, brace, rest = rest.partition("{")
+        if "}" in before:
+            return "}"
+        name, end, rest = rest.partition("}")
+        if brace and not (end and name in FIELDS):
+            return f"{{{name}{end}"
+    return None
 
 
 def list_gauge_values(told: dict[str, object], n_used: object) -> dict[str, str]:
@@ -47,17 +51,17 @@ def list_gauge_values(told: dict[str, object], n_used: object) -> dict[str, str]
     values = {key: str(told.get(key) or "") for key in ("agent", "model", "title")}
     if not isinstance(window, int):
         return values
-    values["window"] = short_tokens(window)
+    values["window"] = agent_lines.short_tokens(window)
     if isinstance(own, int):
-        values["compacts"] = f"compacts at {short_tokens(own)}"
+        values["compacts"] = f"compacts at {agent_lines.short_tokens(own)}"
     if not isinstance(n_used, int):
         return values | {"percent": "?", "used": "?"}
     share = n_used / window
     is_estimated = told.get("is_reported") is not True or told.get("is_certain") is not True
     n_filled = min(_N_BAR, round(share * _N_BAR))
     return values | {
-        "percent": share_text(share, is_estimated=is_estimated),
-        "used": short_tokens(n_used),
+        "percent": agent_lines.share_text(share, is_estimated=is_estimated),
+        "used": agent_lines.short_tokens(n_used),
         "bar": "█" * n_filled + "░" * (_N_BAR - n_filled),
     }
 
@@ -67,15 +71,19 @@ def list_figure_values(figures: dict[str, object], now_s: float) -> dict[str, st
     values: dict[str, str] = {}
     micro_usd, percent, limits = map(figures.get, ("micro_usd", "cache_percent", "limits"))
     if isinstance(micro_usd, int):
-        values["cost"] = cost_text(micro_usd)
+        values["cost"] = agent_lines.cost_text(micro_usd)
     if isinstance(percent, int):
         values["cache"] = f"cache {percent}%"
     for limit in limits if is_list(limits) else ():
-        numbers = list(limit.values()) if is_object(limit) else []
-        match numbers:
-            case [int(n_minutes), int(n_used), int(end_s)] if not 0 < end_s <= now_s:
-                text = limit_text(n_minutes, n_used)
-                values[_LIMIT_FIELDS.get(text.partition(" ")[0], "")] = text
+        match limit:
+            case {
+                "n_minutes": int(n_minutes),
+                "used_percent": int(n_used),
+                "resets_at_s": int(resets_at_s),
+            } if agent_lines.holds_still(resets_at_s, now_s):
+                field = _PERIODS.get(agent_lines.period_text(n_minutes))
+                if field is not None:
+                    values[field] = agent_lines.limit_text(n_minutes, n_used)
             case _:
                 pass
     return values

@@ -38,7 +38,9 @@ def remove_status_line(text: str, before: json_edit.Before | None) -> str:
     """
     while find_status_command(text) is not None:
         route = json_edit.find_route(parse_json5(text), (_KEY,))
-        text = text if route is None else json_edit.remove(text, route, before)
+        if route is None:
+            break
+        text = json_edit.remove(text, route, before)
     return text
 
 
@@ -66,4 +68,5 @@ def has_other_status_line(text: str) -> bool:
 
 
 def _find_setting(text: str) -> Node | None:
-    return None if json_edit.is_blank(text) else json_edit.find_child(parse_json5(text), _KEY)
+    node = None if json_edit.is_blank(text) else json_edit.find_child(parse_json5(text), _KEY)
+    return None if isinstance(node, ScalarNode) and node.value is None else node

@@ -25,10 +25,10 @@ try:
 
     _scan = make_scanner(_Plain)  # pyright: ignore[reportArgumentType] only its attributes are asked for
 except (ImportError, TypeError, AttributeError):
-    from json import JSONDecoder
-    from json.encoder import encode_basestring
+    from json import JSONDecoder, JSONEncoder
 
     _scan = JSONDecoder().raw_decode
+    encode_basestring = JSONEncoder(ensure_ascii=False).encode
 _SPACE = " \t\n\r"
 
 

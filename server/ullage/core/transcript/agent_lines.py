@@ -6,6 +6,8 @@ Light: the hook of a prompt tells it too.
 IMAGE_TOKENS = 1200
 """What an image costs, whatever its size (pi 0.87.1: 4,800 characters by four)."""
 ADVICE_OPENING = "[Context advice] "
+MAX_WINDOW_TOKENS = 100_000_000
+"""Far above every context window there is (chosen)."""
 MAX_PERCENT = 10_000
 """Of a limit; no program means more (chosen)."""
 _ADVICE = (
@@ -60,9 +62,22 @@ def is_as_full(n_old: int, n_new: int, minimum_change_percent: float) -> bool:
 
 def limit_text(n_minutes: int, used_percent: int) -> str:
     """Write how much of a limit is used: `5h 24%`, `week 41%`."""
-    n_hours = round(n_minutes / 60)
-    period = f"{n_hours}h" if n_hours % 24 else f"{n_hours // 24}d"
-    return f"{'week' if period == '7d' else period} {used_percent}%"
+    return f"{period_text(n_minutes)} {used_percent}%"
+
+
+def period_text(n_minutes: int) -> str:
+    """Write how long a limit is for, in whole hours: Codex tells 299 minutes for five of them."""
+    if n_minutes < 60:
+        return f"{n_minutes}m"
+    n_hours = (n_minutes + 30) // 60
+    if n_hours == 7 * 24:
+        return "week"
+    return f"{n_hours}h" if n_hours % 24 else f"{n_hours // 24}d"
+
+
+def holds_still(resets_at_s: int, now_s: float) -> bool:
+    """Whether what was told of a limit is true still; 0 where it is not known until when."""
+    return not 0 < resets_at_s <= now_s
 
 
 def cost_text(micro_usd: int) -> str:

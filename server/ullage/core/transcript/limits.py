@@ -2,6 +2,8 @@
 
 import msgspec
 
+from ullage.core.transcript.agent_lines import holds_still
+
 
 class Limit(msgspec.Struct, frozen=True, kw_only=True):
     n_minutes: int
@@ -13,5 +15,5 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
 
 def list_current(limits: tuple[Limit, ...], now_s: float) -> tuple[Limit, ...]:
     """List those that hold still, the shortest first."""
-    current = (limit for limit in limits if not 0 < limit.resets_at_s <= now_s)
+    current = (limit for limit in limits if holds_still(limit.resets_at_s, now_s))
     return tuple(sorted(current, key=lambda limit: limit.n_minutes))

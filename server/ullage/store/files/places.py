@@ -34,6 +34,13 @@ def current_places() -> Places:
     return Places(cwd=Path.cwd(), home=Path.home(), env=env, state_folder=state_folder(env))
 
 
+def places_of_agent(folder: str | None) -> Places:
+    """Give the surroundings of an agent that names its folder; the one we run in may be gone."""
+    env, home = dict(os.environ), Path.home()
+    cwd = Path(folder) if folder and Path(folder).is_absolute() else home
+    return Places(cwd=cwd, home=home, env=env, state_folder=state_folder(env))
+
+
 def state_folder(env: dict[str, str]) -> Path:
     """Give `$ULLAGE_STATE_DIR`, else the platform's folder for a user's state."""
     chosen = env.get("ULLAGE_STATE_DIR")

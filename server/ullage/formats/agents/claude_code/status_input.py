@@ -4,7 +4,7 @@ The figures are those of `core/gauge/agent_figures.py`, as they are kept: whole 
 """
 
 from ullage.core.text.quick_json import is_object
-from ullage.core.transcript.agent_lines import MAX_PERCENT
+from ullage.core.transcript.agent_lines import MAX_PERCENT, MAX_WINDOW_TOKENS
 
 _LIMITS = {"five_hour": 5 * 60, "seven_day": 7 * 24 * 60}
 """In minutes."""
@@ -17,7 +17,8 @@ def read_status_input(fields: dict[str, object]) -> dict[str, object]:
     figures: dict[str, object] = {}
     model = _object(fields, "model").get("id")
     n_window = _object(fields, "context_window").get("context_window_size")
-    if isinstance(model, str) and isinstance(n_window, int) and n_window > 0:
+    is_known = isinstance(n_window, int) and 0 < n_window <= MAX_WINDOW_TOKENS
+    if isinstance(model, str) and is_known:
         figures["told_window"] = {"model": model, "n_tokens": n_window}
     usd = _read_number(_object(fields, "cost"), "total_cost_usd", _MAX_USD)
     if usd:

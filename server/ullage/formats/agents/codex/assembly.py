@@ -242,7 +242,7 @@ def _limits(payload: JsonObject) -> tuple[Limit, ...]:
     limits: list[Limit] = []
     for limit in (object_of(told, name) or {} for name in ("primary", "secondary")):
         percent, n_minutes = limit.get("used_percent"), int_of(limit, "window_minutes")
-        if n_minutes is None or not isinstance(percent, int | float):
+        if n_minutes is None or n_minutes <= 0 or not isinstance(percent, int | float):
             continue
         if 0 <= percent < MAX_PERCENT:
             resets_at_s = int_of(limit, "resets_at") or 0
