@@ -12,8 +12,6 @@ from ullage.core.config.agent_settings import AgentSettings
 from ullage.core.text.quoting import visible_line
 from ullage.core.transcript.entries import JsonObject
 
-SETTINGS_NAME = "openclaw.json"
-
 
 class LeftOutSkill(msgspec.Struct, frozen=True, kw_only=True):
     """A skill that is not used."""
@@ -62,7 +60,7 @@ def find_eligible_skills(files: Iterable[SkillFile], request: SkillRequest) -> W
 def find_configuration(settings: AgentSettings) -> JsonObject:
     """Give OpenClaw's own configuration; empty where there is none."""
     for file in settings.sources:
-        if file.name.endswith(f"/{SETTINGS_NAME}"):
+        if file.name.endswith("/openclaw.json"):
             return file.content
     return {}
 

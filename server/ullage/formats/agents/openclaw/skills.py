@@ -6,11 +6,7 @@ from fnmatch import fnmatchcase
 from html import escape
 from pathlib import Path, PurePath
 
-from ullage.core.assembly.eligible_skills import (
-    SETTINGS_NAME,
-    find_configuration,
-    find_eligible_skills,
-)
+from ullage.core.assembly.eligible_skills import find_configuration, find_eligible_skills
 from ullage.core.assembly.listed_skills import ListedSkill, SkillRequest, leave_out
 from ullage.core.assembly.skill_frontmatter import SkillFile
 from ullage.core.config.agent_settings import AgentSettings, value_at
@@ -146,7 +142,7 @@ def _list_uses(line: bytes) -> Iterator[str]:
 
 
 def _list_openclaws_files(env: Env, home: Path) -> tuple[Path, ...]:
-    return (STATE_HOME.root(env, home) / SETTINGS_NAME,)
+    return (STATE_HOME.root(env, home) / "openclaw.json",)
 
 
 def _list_openclaws_folders(
