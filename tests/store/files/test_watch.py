@@ -78,12 +78,18 @@ def test_of_a_folder_of_single_files_nothing_else_is_told(tmp_path: Path, told: 
     assert other not in told.until(wanted)
 
 
-def test_a_folder_that_was_made_anew_is_watched_anew(tmp_path: Path, told: Told) -> None:
+@pytest.mark.parametrize("is_moved", [False, True])
+def test_a_folder_that_was_made_anew_is_watched_anew(
+    tmp_path: Path, told: Told, is_moved: bool
+) -> None:
     folder = tmp_path / "sessions"
     folder.mkdir()
     told.watch.watch([folder])
-    folder.rmdir()
-    told.until(folder)
+    if is_moved:
+        folder.rename(tmp_path / "old")
+    else:
+        folder.rmdir()
+        told.until(folder)
     folder.mkdir()
     told.watch.watch([folder])
     (folder / "new.jsonl").write_bytes(b"")
@@ -100,15 +106,56 @@ def test_a_folder_behind_a_link_is_told_of_by_its_own_name(tmp_path: Path, told:
     told.until(linked / "new.jsonl")
 
 
-@on_linux
-def test_a_link_and_what_is_on_no_disk_of_this_machine_is_not_told(
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+def test_of_two_paths_to_one_folder_each_is_told_of_while_it_is_wanted(
     tmp_path: Path, told: Told
 ) -> None:
-    file, link, proc = tmp_path / "file", tmp_path / "link", Path("/proc/self")
+    real, linked = tmp_path / "real", tmp_path / "linked"
+    real.mkdir()
+    linked.symlink_to(real)
+    told.watch.watch([real, linked])
+    told.watch.watch([linked])
+    (real / "new.jsonl").write_bytes(b"")
+    assert real / "new.jsonl" not in told.until(linked / "new.jsonl")
+    told.watch.watch([real])
+    (real / "newer.jsonl").write_bytes(b"")
+    assert linked / "newer.jsonl" not in told.until(real / "newer.jsonl")
+
+
+@on_linux
+def test_what_a_link_leads_to_is_not_told(tmp_path: Path, told: Told) -> None:
+    file, link = tmp_path / "file", tmp_path / "link"
     file.write_bytes(b"")
     link.symlink_to(file)
-    unheard = told.watch.watch([proc], files=[link])
-    assert {proc, link} <= unheard
+    assert link in told.watch.watch([], files=[link])
+
+
+@on_linux
+@pytest.mark.parametrize(
+    ("kind", "is_told"),
+    [
+        *((kind, True) for kind in ("btrfs", "ext4", "fuseblk", "overlay", "tmpfs", "zfs")),
+        *((kind, False) for kind in ("9p", "cifs", "fuse", "fuse.sshfs", "nfs4", "virtiofs")),
+    ],
+)
+def test_what_others_write_to_file_systems_that_they_share_is_not_told(
+    tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch, kind: str, is_told: bool
+) -> None:
+    share = tmp_path / "a share"
+    (share / "sessions").mkdir(parents=True)
+    place = str(share).replace(" ", "\\040")
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(
+        "27 1 0:22 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+        f"48 27 0:39 / {place} rw - autofs systemd-1 rw\n"
+        f"49 48 0:40 / {place} rw,relatime shared:2 master:1 - {kind} host:/a - rw\n",
+        "utf-8",
+    )
+    monkeypatch.setattr(watch_module, "MOUNTS", mounts)
+    unheard = told.watch.watch([share / "sessions"], files=[tmp_path / "config.yaml"])
+    assert unheard == (set() if is_told else {share / "sessions"})
+    monkeypatch.setattr(watch_module, "MOUNTS", tmp_path / "none")
+    assert share / "sessions" in told.watch.watch([share / "sessions"])
 
 
 def test_where_the_system_has_no_watcher_left_nothing_is_told(
