@@ -22,6 +22,7 @@ from ullage.core.secrets.rules import (
     JoinedRules,
     choose_heads,
     find_by_rules,
+    find_named,
     may_match,
 )
 from ullage.core.secrets.scan import (
@@ -64,6 +65,14 @@ def test_a_secret_is_masked_wherever_it_stands(name: str, place: str) -> None:
 def test_a_short_text_is_read_like_a_long_one(name: str) -> None:
     text = f"use {SAMPLES[name].text} here"
     assert mask(f"{text} ~{' ~' * 12_000}").startswith(mask(text))
+
+
+@pytest.mark.parametrize("n_more", [0, 12_000], ids=["short", "long"])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_what_a_text_names_is_found_without_the_other_rules(name: str, n_more: int) -> None:
+    text = f"use {SAMPLES[name].text} here{' ~' * n_more}"
+    named = {found for found in find_by_rules(text) if found.is_labelled}
+    assert named == {found for found in find_named(text) if found.is_labelled}
 
 
 def test_every_rule_has_a_sample() -> None:

@@ -101,14 +101,20 @@ class Found(NamedTuple):
 
 def find_by_rules(text: str) -> Iterator[Found]:
     """Give the secrets that a rule tells, in order."""
-    rules = _choose_rules(text)
+    rules = _choose_rules(text, ALL_RULES)
+    return iter(()) if rules is None else rules.find(text)
+
+
+def find_named(text: str) -> Iterator[Found]:
+    """Give the secrets that a text has a name for, and maybe others; most texts name none."""
+    rules = _choose_rules(text, LABELLED_RULES) if _names_secret(text) else None
     return iter(()) if rules is None else rules.find(text)
 
 
 def find_by_rules_at(text: str, starts: Iterable[int]) -> Iterator[Found]:
     """Give the secrets that stand one after the other from some places on, each read once."""
     heads = [start for start in sorted(starts) if text.startswith(_HEADS, start)]
-    rules = _choose_rules(text) if heads else None
+    rules = _choose_rules(text, ALL_RULES) if heads else None
     return iter(()) if rules is None else rules.find_at(text, heads)
 
 
@@ -181,16 +187,19 @@ class JoinedRules:
 
 
 ALL_RULES = JoinedRules(tuple((at, rule.heads) for at, rule in enumerate(RULES)))
+LABELLED_RULES = JoinedRules(
+    tuple((at, rule.heads) for at, rule in enumerate(RULES) if rule.label is not None)
+)
 _join_choice = lru_cache(maxsize=_FEW_CHOICES)(JoinedRules)
 
 
-def _choose_rules(text: str) -> JoinedRules | None:
-    """Choose the rules that a text may have a match of: mostly none, else one or two."""
+def _choose_rules(text: str, every: JoinedRules) -> JoinedRules | None:
+    """Choose the rules that a text may have a match of: mostly none, one or two, else every one."""
     if len(text) > _SHORT_CHARS or _join_choice.cache_info().misses > _FEW_CHOICES:
-        return ALL_RULES
+        return every
     choice = choose_heads(text)
     if len(choice) > FEW_RULES:
-        return ALL_RULES
+        return every
     return _join_choice(choice) if choice else None
 
 
@@ -218,18 +227,23 @@ def may_match(text: str) -> bool:
     """Tell whether a text has the beginning of any secret, ten times as quickly as find one."""
     if len(text) <= _SHORT_CHARS and next(_n_looked_at) < _FEW_TEXTS:
         return any(sign in text for sign in SIGNS)
-    return _gate().search(text) is not None
+    return _names_secret(text) or _gate(is_labelled=False).search(text) is not None
+
+
+def _names_secret(text: str) -> bool:
+    return _gate(is_labelled=True).search(text) is not None
 
 
 @cache
-def _gate() -> re.Pattern[str]:
-    """Join what all rules begin with, each to be found by its rarest character.
+def _gate(*, is_labelled: bool) -> re.Pattern[str]:
+    """Join what the rules with or without a label begin with, each by its rarest character.
 
     Most texts have none. An expression passes quickly over characters by which no match can
     begin, so a head's rarest one comes first, and what stands before it is looked back to.
     """
+    rules = [rule for rule in RULES if (rule.label is not None) == is_labelled]
     by_rarest: dict[str, dict[str, list[str]]] = {}
-    for text, after in dict.fromkeys(part for rule in RULES for part in _list_beginnings(rule)):
+    for text, after in dict.fromkeys(part for rule in rules for part in _list_beginnings(rule)):
         at = min(range(len(text)), key=lambda n: (_FREQUENT.rfind(text[n]), n))
         before = f"(?<={re.escape(text[:at])}.)" if at else ""
         tails = by_rarest.setdefault(text[at], {}).setdefault(after, [])
@@ -242,11 +256,13 @@ def _gate() -> re.Pattern[str]:
 
 
 def _list_beginnings(rule: Rule) -> Iterator[tuple[str, str]]:
-    """Give fixed texts of which each secret of a rule holds one, with a pattern of what follows."""
+    """Give fixed texts of which each secret of a rule holds one, with a pattern of what follows.
+
+    That is all of it where most texts that hold one have no secret: URLs, the words of a language.
+    """
+    after = f"{rule.label or ''}{rule.rest}"
     for text in rule.signs or rule.heads:
-        # Most URLs have no password.
-        after = rule.rest if text == "://" else f"[{re.escape(rule.ends)}]" if rule.ends else ""
-        yield text, after
+        yield text, after if rule.ends or text == "://" else ""
 
 
 _FREQUENT = (

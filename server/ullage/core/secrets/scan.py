@@ -16,7 +16,7 @@ from urllib.parse import quote, quote_plus
 import msgspec
 
 from ullage.core.secrets.quick_gate import MIN_KNOWN_CHARS
-from ullage.core.secrets.rules import Found, find_by_rules, find_by_rules_at, may_match
+from ullage.core.secrets.rules import Found, find_by_rules, find_by_rules_at, find_named, may_match
 
 MAX_KNOWN = 2_000
 """More values than this are no user's; the longest are kept (chosen)."""
@@ -163,7 +163,7 @@ def _list_member(key: str, item: str) -> tuple[str, ...]:
 
 def list_named_secrets(text: str) -> tuple[str, ...]:
     """List the values that a text calls secret, to be masked where their names do not stand."""
-    return _list_named(text, find_by_rules(text)) if may_match(text) else ()
+    return _list_named(text, find_named(text))
 
 
 def _list_named(text: str, places: Iterable[Found]) -> tuple[str, ...]:
