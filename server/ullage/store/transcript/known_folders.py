@@ -156,6 +156,7 @@ def open_known_folders(places: Places) -> Generator[KnownFolders]:
 
     Raises:
         sqlite3.Error: it cannot be used, or is damaged; so may whatever is asked of it.
+        ValueError: what is asked of it is damaged.
         StateUnwritable: the state folder does not take it.
         OSError: the same.
     """
