@@ -238,9 +238,7 @@ def test_a_row_with_a_shape_in_memory_is_one_that_runtimes_may_name() -> None:
     assert shapes == {*get_args(MessageFormat)} - {"openai-chat"}
 
 
-def test_a_hook_is_registered_for_each_agent_that_runs_one_and_reads_its_row() -> None:
+def test_a_hook_is_registered_for_each_agent_that_runs_one_and_reads_its_transcripts() -> None:
     assert [target.name for target in TARGETS if target.hooks] == [a.name for a in HOOK_AGENTS]
     for agent in HOOK_AGENTS:
-        assert agent.import_info is not None
-        assert agent.import_info() is agent_info(agent.import_info().agent)
-        assert agent.import_info().agent == agent.name
+        assert agent.transcripts == agent.name

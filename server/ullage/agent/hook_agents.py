@@ -7,7 +7,7 @@ TYPE_CHECKING = False  # `typing` takes as long as a hook of a tool call
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ullage.formats.agent_info import AgentInfo
+    from ullage.core.transcript.entries import Agent
 
     ReadTail = Callable[[list[bytes], dict[str, object]], tuple[int | None, int] | None]
 
@@ -19,34 +19,22 @@ class HookAgent:
         self,
         name: str,
         *,
-        import_info: "Callable[[], AgentInfo] | None" = None,
+        transcripts: "Agent | None" = None,
         import_tail: "Callable[[], ReadTail] | None" = None,
         takes_steering: bool = False,
         dialect: "HookAgent | None" = None,
     ) -> None:
         self.name = name
-        self.import_info = import_info
-        """Imports the row of the agent whose transcript it names: the registry would import all.
-        None where we read none: then events are captured, and the first of them after a compaction
-        gives the working state back."""
+        self.transcripts = transcripts
+        """The agent whose row reads the transcript that it names. None where we read none: then
+        events are captured, and the first of them after a compaction gives the working state
+        back."""
         self.import_tail = import_tail
         """Imports what reads the last usage of lines that were appended, without msgspec."""
         self.takes_steering = takes_steering
         """Whether its summarizer heeds what a hook prints before a compaction."""
         self.dialect = dialect
         """A program that runs the hooks that are registered for this one, known by its input."""
-
-
-def _import_claude_code() -> "AgentInfo":
-    from ullage.formats.agents.claude_code.agent import CLAUDE_CODE
-
-    return CLAUDE_CODE
-
-
-def _import_codex() -> "AgentInfo":
-    from ullage.formats.agents.codex.agent import CODEX
-
-    return CODEX
 
 
 def _import_claude_code_tail() -> "ReadTail":
@@ -64,12 +52,12 @@ def _import_codex_tail() -> "ReadTail":
 HOOK_AGENTS = (
     HookAgent(
         "claude-code",
-        import_info=_import_claude_code,
+        transcripts="claude-code",
         import_tail=_import_claude_code_tail,
         takes_steering=True,
         dialect=HookAgent("copilot"),
     ),
-    HookAgent("codex", import_info=_import_codex, import_tail=_import_codex_tail),
+    HookAgent("codex", transcripts="codex", import_tail=_import_codex_tail),
 )
 """Those that `ullage install` registers hooks for."""
 

@@ -304,16 +304,18 @@ def _read_session(hook: _Hook) -> "LiveSession | None":
         Unreadable: it names one that is not there, or is no file.
         NotATranscript: it is not this agent's, or of another session.
     """
-    origin, import_info = hook.origin, hook.origin.agent.import_info
-    if origin.transcript is None or import_info is None:
+    origin, agent = hook.origin, hook.origin.agent.transcripts
+    if origin.transcript is None or agent is None:
         return None
     path = Path(origin.transcript)
     problem = _find_problem(path)
     if problem is not None:
         raise Unreadable(f"the transcript {path.name[:_MAX_NAME_CHARS]}: {problem}")
     from ullage.app.sessions.quick_load import read_live_session
+    from ullage.formats.registry import agent_info
 
-    return read_live_session(import_info(), origin.session_id, path, hook.config, hook.places)
+    info = agent_info(agent)
+    return read_live_session(info, origin.session_id, path, hook.config, hook.places)
 
 
 def _find_problem(path: Path) -> str | None:

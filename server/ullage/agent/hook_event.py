@@ -32,7 +32,7 @@ class HookSession(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def has_transcript(self) -> bool:
         """Whether the agent has transcripts that we read."""
-        return self.agent.import_info is not None
+        return self.agent.transcripts is not None
 
 
 class CompactionDue(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from ullage.core.change.edit import Replacement
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import PREFACE, Category
 from ullage.formats.agents.codex.speech import attribute
+from ullage.formats.agents.codex.tail import TOOLS_TYPE, UNDO_TYPE
 from ullage.formats.in_memory import MessageShape, prune_content
 from ullage.formats.json_line import compact_json, object_of, objects_of, text_of, texts_of
 from ullage.formats.speech import is_harness
@@ -39,8 +40,6 @@ _OPENINGS: tuple[tuple[str, tuple[Category, str]], ...] = (
 )
 """How older rollouts, which name no kinds, tell what Codex itself put into the user's role; what
 else is its own is injected."""
-TOOLS_TYPE = "additional_tools"
-"""An item that holds the schemas of tools, where a request has no other place for them."""
 
 _FAILED = re.compile(
     r"^(?:Process exited with code|Exit code:) (?!0\b)-?\d+|\Aapply_patch verification failed:",
@@ -57,8 +56,8 @@ _PHASES = {"final_answer": True, "commentary": False}
 
 
 def is_sent(native: entries.JsonObject) -> bool:
-    """Whether an item goes to the model; `ghost_snapshot` is for Codex's own undo."""
-    return native.get("type") != "ghost_snapshot"
+    """Whether an item goes to the model."""
+    return native.get("type") != UNDO_TYPE
 
 
 def to_message(

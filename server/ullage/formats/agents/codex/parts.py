@@ -6,8 +6,9 @@ from itertools import islice
 from ullage.core.assembly.parts import SYSTEM_PROMPT, TOOLS, SentText, place_items
 from ullage.core.transcript.context import Category, Context
 from ullage.core.transcript.entries import Entry, Lines, Text
-from ullage.formats.agents.codex.messages import TOOLS_TYPE, place_blocks
+from ullage.formats.agents.codex.messages import place_blocks
 from ullage.formats.agents.codex.records import payload_of, read_entry
+from ullage.formats.agents.codex.tail import TOOLS_TYPE
 from ullage.formats.json_line import object_of, text_of
 
 _TOOL_BLOCK: tuple[Category | None, str] = ("tools", TOOLS)

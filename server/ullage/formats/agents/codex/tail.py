@@ -7,7 +7,11 @@ For the hook of a prompt, which has no time for the whole. It gives up on anythi
 from ullage.core.text.quick_json import is_object, parse_json
 from ullage.core.transcript.agent_lines import most_tokens
 
-_NOT_THE_MODELS = ("message", "ghost_snapshot", "additional_tools")
+TOOLS_TYPE = "additional_tools"
+"""An item that holds the schemas of tools, where a request has no other place for them."""
+UNDO_TYPE = "ghost_snapshot"
+"""An item for Codex's own undo."""
+_NOT_THE_MODELS = ("message", UNDO_TYPE, TOOLS_TYPE)
 _PARTS = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
 
 
