@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from operator import is_
 from pathlib import Path
+from typing import NamedTuple
 
 from ullage.core.secrets.env_file import read_assignments
 from ullage.core.secrets.redaction import list_named_in
@@ -19,10 +20,8 @@ class SessionSecrets:
 
     def __init__(self, header: Header, places: Places) -> None:
         self._header, self.places = header, places
-        self._items: tuple[ContextItem, ...] = ()
-        self._named: frozenset[str] = frozenset()
-        self._last: tuple[tuple[ContextItem, ...], tuple[str, ...]] | None = None
-        """The messages that were asked for last, and the answer: one value, as threads ask."""
+        self._last: _Asked | None = None
+        """One value, as threads ask."""
 
     @cached_property
     def values(self) -> tuple[str, ...]:
@@ -33,14 +32,24 @@ class SessionSecrets:
 
         What was called so once is masked wherever it stands, in whatever follows.
         """
-        if self._last is not None and items is self._last[0]:
-            return self._last[1]
-        seen, n_seen = self._items, len(self._items)
-        is_longer = all(map(is_, seen, items)) and len(items) >= n_seen
-        named = list_named_in(items[n_seen:] if is_longer else items)
-        self._items, self._named = items, self._named.union(named)
-        self._last = items, _sort({*self.values, *self._named})
-        return self._last[1]
+        last = self._last
+        if last is not None and items is last.items:
+            return last.values
+        seen, named = ((), frozenset[str]()) if last is None else (last.items, last.named)
+        is_longer = len(items) >= len(seen) and all(map(is_, seen, items))
+        named = named.union(list_named_in(items[len(seen) :] if is_longer else items))
+        # However many a session names, those of the user's environment stay.
+        values = _sort({*self.values, *_sort(named)[:MAX_KNOWN]})
+        self._last = _Asked(items, named, values)
+        return values
+
+
+class _Asked(NamedTuple):
+    """The messages that were asked for last, what all so far call secret, and the answer."""
+
+    items: tuple[ContextItem, ...]
+    named: frozenset[str]
+    values: tuple[str, ...]
 
 
 def secrets_for(header: Header, places: Places) -> tuple[str, ...]:
@@ -59,8 +68,8 @@ def secrets_in(folders: Iterable[Path], places: Places) -> tuple[str, ...]:
         sources += (read_assignments(text) for text in read_env_files(folder))
     # Two files may give one name different values: each is a secret.
     values = dict.fromkeys(value for source in sources for value in list_known_secrets(source))
-    return _sort(values)
+    return _sort(values)[:MAX_KNOWN]
 
 
 def _sort(values: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(values, key=lambda value: (-len(value), value)))[:MAX_KNOWN]
+    return tuple(sorted(values, key=lambda value: (-len(value), value)))
