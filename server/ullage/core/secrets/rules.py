@@ -256,13 +256,11 @@ def _gate(*, is_labelled: bool) -> re.Pattern[str]:
 
 
 def _list_beginnings(rule: Rule) -> Iterator[tuple[str, str]]:
-    """Give fixed texts of which each secret of a rule holds one, with a pattern of what follows.
-
-    That is all of it where most texts that hold one have no secret: URLs, the words of a language.
-    """
-    after = f"{rule.label or ''}{rule.rest}"
+    """Give fixed texts of which each secret of a rule holds one, with a pattern of what follows."""
     for text in rule.signs or rule.heads:
-        yield text, after if rule.ends or text == "://" else ""
+        # Most URLs have no password, and words of a language stand for themselves.
+        after = rule.rest if text == "://" else rule.label if rule.ends else None
+        yield text, after or ""
 
 
 _FREQUENT = (
