@@ -83,6 +83,12 @@ class Editor:
             titles = [action.title for action in params.actions or ()]
             return types.MessageActionItem(self.answer) if self.answer in titles else None
 
+        @self.client.feature("ullage/confirm")
+        def on_confirmation(params) -> dict[str, bool]:
+            self.questions.append(f"{params.question}\n{params.detail}")
+            self._asked.put_nowait(params.question)
+            return {"isConfirmed": self.answer == params.button}
+
         @self.client.feature(types.WINDOW_SHOW_MESSAGE)
         def on_message(params: types.ShowMessageParams) -> None:
             self.told.append(params.message)

@@ -1,5 +1,6 @@
 """The commands over stdio: each asks before it changes something, and tells what it did."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from claude_files import ClaudeFile, text
-from pi_files import SESSION_ID, conversation
+from pi_files import SESSION_ID, conversation, json_line
 from running import WAIT_S, idle
 
 SESSION = "session"
@@ -28,7 +29,7 @@ async def test_old_output_is_pruned_once_it_was_agreed(editor, full_session: Pat
     outcome = await editor.execute("ullage.prune", argument)
     assert outcome.outcome == "done"
     assert outcome.message.startswith("Pruned ")
-    assert outcome.canUndo
+    assert outcome.change
     assert "Placeholders take the place of" in editor.questions[-1]
     assert b"[output pruned for context]" in full_session.read_bytes()
 
@@ -60,9 +61,71 @@ async def test_a_compaction_is_undone_once_it_was_agreed(editor, full_session: P
     undone = await editor.command("ullage.undo", str(full_session))
     assert undone.outcome == "done"
     assert undone.message.startswith("Undone: the compaction")
-    assert editor.questions[-1].startswith(f"Undo the last compaction of {NAME}? Current context: ")
+    question, now, later = editor.questions[-1].split("\n")
+    assert question == f"Undo the last compaction of {NAME}?"
+    assert now.startswith("Current context: ")
+    assert later.startswith("After undo: ")
     with pytest.raises(JsonRpcException, match="no compaction or prune to undo"):
         await editor.command("ullage.undo", str(full_session))
+
+
+async def offered_undo(editor, path: Path) -> dict[str, str]:
+    """Prune, and give what the outcome offers."""
+    argument = {SESSION: str(path), "isEverything": True, "isConfirmed": True}
+    made = await editor.execute("ullage.prune", argument)
+    return {SESSION: made.session.path, "change": made.change}
+
+
+async def test_what_an_outcome_offers_is_undone_without_a_question(
+    editor, full_session: Path
+) -> None:
+    await begun(editor)
+    before = full_session.read_bytes()
+    undone = await editor.execute("ullage.undo", await offered_undo(editor, full_session))
+    assert (undone.outcome, editor.questions) == ("done", [])
+    assert undone.message.startswith("Undone: the prune · ")
+    assert full_session.read_bytes() == before
+
+
+async def test_an_outcome_undoes_nothing_else(editor, full_session: Path) -> None:
+    await begun(editor)
+    offered = await offered_undo(editor, full_session)
+    editor.answer = "Compact"
+    await editor.command("ullage.compact", str(idle(full_session)))
+    later = idle(full_session).read_bytes()
+    editor.questions.clear()
+    assert (await editor.execute("ullage.undo", offered)).outcome == "cancelled"
+    assert editor.questions[0].startswith("Undo the last compaction of ")
+    assert full_session.read_bytes() == later
+
+
+async def test_what_another_did_since_is_not_undone_by_an_outcome(
+    editor, full_session: Path
+) -> None:
+    await begun(editor)
+    offered = await offered_undo(editor, full_session)
+    lines = full_session.read_bytes()
+    last_id = json.loads(lines.split(b"\n")[-2])["id"]
+    compaction = {"type": "compaction", "id": "00c0ffee", "parentId": last_id, "tokensBefore": 9}
+    compaction |= {
+        "summary": "By the agent.",
+        "firstKeptEntryId": last_id,
+        "timestamp": "2026-02-03T12:00:00Z",
+    }
+    full_session.write_bytes(lines + json_line(compaction))
+    with pytest.raises(JsonRpcException, match="was changed again since"):
+        await editor.execute("ullage.undo", {**offered, SESSION: str(idle(full_session))})
+
+
+async def test_a_client_without_dialogs_is_asked_by_a_message(editor, full_session: Path) -> None:
+    editor.client.protocol.fm._features.pop("ullage/confirm")
+    await begun(editor)
+    editor.answer = "Prune"
+    outcome = await editor.execute(
+        "ullage.prune", {SESSION: str(full_session), "isEverything": True}
+    )
+    assert outcome.outcome == "done"
+    assert f"Prune {NAME}? Placeholders take the place of " in editor.questions[0]
 
 
 async def test_a_checkpoint_is_written_and_told_of(editor, full_session: Path) -> None:
@@ -92,9 +155,9 @@ async def test_a_checkpoint_is_restored(editor, full_session: Path, into: str) -
     where = "restored into a new session · " if into == "new" else "restored · 116k → "
     assert outcome.message.startswith(f"Checkpoint cp_001 {where}")
     assert outcome.message.endswith(f" tokens · {NAME}")
-    assert outcome.resume == f"pi --session {outcome.session.path}"
+    assert outcome.resume.command == f"pi --session {outcome.session.path}"
     assert (outcome.session.path == str(full_session)) == (into == "session")
-    assert getattr(outcome, "canUndo", False) == (into == "session")
+    assert (outcome.change is not None) == (into == "session")
     assert Path(outcome.session.path).exists()
 
 
@@ -177,8 +240,9 @@ async def test_a_session_that_goes_on_in_a_new_file_comes_with_the_command(edito
     await editor.start()
     outcome = await editor.command("ullage.compact", str(path))
     assert outcome.message.startswith("Context compacted into a new session · 110k → ")
-    assert outcome.resume == f"claude --resume {outcome.session.sessionId}"
-    assert editor.told == [f"{outcome.message}. Go on with: {outcome.resume}"]
+    command = f"claude --resume {outcome.session.sessionId}"
+    assert vars(outcome.resume) == {"command": command, "folder": str(place.cwd)}
+    assert editor.told == [f"{outcome.message}. Go on with: {command}"]
 
 
 async def test_documents_are_given_by_the_protocol_and_by_the_command(

@@ -26,4 +26,4 @@ async def test_a_fault_is_logged_by_its_place_and_kind(caplog: pytest.LogCapture
 def test_a_field_with_its_default_value_is_sent_all_the_same() -> None:
     sent = plain_converter().unstructure(Outcome(outcome="done", message="x"))
     assert sent["text"] is None
-    assert sent["canUndo"] is False
+    assert sent["change"] is None

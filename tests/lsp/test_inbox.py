@@ -137,7 +137,7 @@ async def test_an_item_is_accepted_replaces_what_it_stands_for_and_is_taken_back
     await editor.start(place.cwd)
     done = await review(editor, inbox, "accept", TUESDAYS)
     assert done.message == "1 item accepted into MEMORY.md, 1 line replaced there"
-    assert done.canUndo
+    assert done.review.change
     assert done.uri == memory.as_uri()
     text = memory.read_text("utf-8")
     assert TUESDAYS.finding in text

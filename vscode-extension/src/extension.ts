@@ -11,7 +11,7 @@ import { HealthStatus } from "./views/health";
 import { ServerInstallation } from "./views/installation";
 import { InstallationItem } from "./views/installationItem";
 import { KeptPreviews } from "./views/keptPreviews";
-import { copyText } from "./views/outcome";
+import { copyText, resumeInTerminal } from "./views/outcome";
 import { PlotPanel } from "./views/plot";
 import { CompactionPreview } from "./views/preview";
 import { runServerCommand } from "./views/serverCommands";
@@ -46,6 +46,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const client: Client = new Client(logger, own, {
     runServerCommand: (command, args) => run(() => runServerCommand({ client, preview, shown }, command, args)),
     copyText: (text) => run(() => copyText(text)),
+    resume: resumeInTerminal,
     showDocument: async (uri) => uri.scheme === "file" && preview.showFile(uri.fsPath),
     offerServer: (error, isAskedFor) => run(() => installation.offer(error, isAskedFor)),
   });

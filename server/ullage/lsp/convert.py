@@ -16,7 +16,7 @@ from ullage.core.documents.virtual_uri import write_summary_uri
 from ullage.core.gauge.gauge import Band
 from ullage.core.text.positions import Extent, Position
 from ullage.core.text.quoting import replace_steering
-from ullage.lsp.protocol import Level, SessionRef
+from ullage.lsp.protocol import Level, Resume, SessionRef
 from ullage.store.documents.diagnostics_page import diagnostic_links
 
 SOURCE: Final = "ullage"
@@ -56,6 +56,11 @@ def last_summary_uri(made: ChangeResult) -> str:
 def session_ref(session: Session) -> SessionRef:
     header = session.header
     return SessionRef(agent=header.known_agent, sessionId=header.session_id, path=str(session.path))
+
+
+def resume_of(session: Session, command: str | None) -> Resume | None:
+    """Give what goes on with a session; None where no command does."""
+    return None if command is None else Resume(command=command, folder=session.header.cwd)
 
 
 def range_of(extent: Extent) -> types.Range:

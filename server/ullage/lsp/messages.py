@@ -1,9 +1,13 @@
 """What is shown in the client's window: messages, questions, documents."""
 
+from contextlib import suppress
+from typing import cast
+
 from lsprotocol import types
 from pygls.exceptions import JsonRpcMethodNotFound
 
 from ullage.lsp.error_edge import plain_message
+from ullage.lsp.protocol import CONFIRM_QUESTION, ConfirmParams
 from ullage.lsp.state import UllageServer
 
 
@@ -15,6 +19,20 @@ def tell(ls: UllageServer, message: str) -> None:
     """Tell the user what became of a command, unless the client does so by itself."""
     if not ls.editor.shows_outcomes:
         say(ls, message, types.MessageType.Info)
+
+
+async def is_confirmed(ls: UllageServer, asked: ConfirmParams) -> bool:
+    """Ask what a command asks first; no answer is a no.
+
+    Raises:
+        JsonRpcException: the client shows no questions.
+    """
+    if ls.editor.shows_outcomes:
+        with suppress(JsonRpcMethodNotFound):
+            answer = cast(object, await ls.protocol.send_request_async(CONFIRM_QUESTION, asked))
+            return getattr(answer, "isConfirmed", False) is True
+    text = f"{asked.question} {asked.detail}".replace("\n", " ")
+    return await choose(ls, text, asked.button) == asked.button
 
 
 async def choose(

@@ -44,7 +44,7 @@ def command(name: str, run: Run[A, R], *, writes: bool = True) -> Method:
             ls.refuse_write()
         answer = await run(ls, _read_argument(given, argument))
         if isinstance(answer, Outcome) and answer.text is None:
-            resume = "" if answer.resume is None else f". Go on with: {answer.resume}"
+            resume = "" if answer.resume is None else f". Go on with: {answer.resume.command}"
             tell(ls, f"{answer.message}{resume}")
         return answer
 

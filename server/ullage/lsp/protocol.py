@@ -13,6 +13,9 @@ from attrs import Factory, frozen
 GAUGE_NOTIFICATION: Final = "ullage/gauge"
 CHANGED_NOTIFICATION: Final = "ullage/changed"
 COPY_NOTIFICATION: Final = "ullage/copy"
+RESUME_NOTIFICATION: Final = "ullage/resume"
+
+CONFIRM_QUESTION: Final = "ullage/confirm"
 
 STATUS_REQUEST: Final = "ullage/status"
 SESSIONS_REQUEST: Final = "ullage/sessions"
@@ -83,6 +86,31 @@ class CopyParams:
     """What the user asked to have in the clipboard."""
 
     text: str
+
+
+@frozen(kw_only=True)
+class Resume:
+    """What goes on with a session in a terminal, as its user asked."""
+
+    command: str
+    """For a shell."""
+    folder: str | None
+    """The one that the session's agent works in, as far as it is known."""
+
+
+@frozen(kw_only=True)
+class ConfirmParams:
+    """What a command asks before it changes something."""
+
+    question: str
+    detail: str
+    """What changes and what is written where, a line each."""
+    button: str
+
+
+@frozen(kw_only=True)
+class ConfirmResult:
+    isConfirmed: bool
 
 
 @frozen(kw_only=True)
@@ -405,6 +433,15 @@ class PruneArgument:
 
 
 @frozen(kw_only=True)
+class UndoArgument:
+    session: str | None = None
+    change: str | None = None
+    """The change that an outcome named: that one is taken back without a question. None is the
+    last one, which is asked about.
+    """
+
+
+@frozen(kw_only=True)
 class RestoreArgument:
     session: str | None = None
     checkpoint: str | None = None
@@ -439,12 +476,13 @@ class Outcome:
     message: str
     session: SessionRef | None = None
     """Where the session goes on."""
-    canUndo: bool = False
+    change: str | None = None
+    """What `ullage.undo` takes; None where it does not undo this."""
     review: UndoReviewArgument | None = None
     """What `ullage.undoReview` takes, where that is how it is undone."""
     text: str | None = None
     """What was asked for, to be shown or copied."""
     uri: str | None = None
     """What to show when the user asks for a view of it."""
-    resume: str | None = None
-    """The command, for a shell, that goes on with the session; the message does not have it."""
+    resume: Resume | None = None
+    """The message does not have it."""

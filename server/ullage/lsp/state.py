@@ -18,6 +18,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from ullage.app.change.check_material import KeptMaterials
+from ullage.app.change.undo import MadeChange
 from ullage.app.documents.check import Check, CheckedTranscript, Surroundings
 from ullage.app.documents.kind import DocumentKind, document_kind
 from ullage.app.documents.outline import OutlinedSession
@@ -145,6 +146,8 @@ class Sessions:
     """How full those were that a checkpoint was written of by itself."""
     considering: dict[Path, asyncio.TimerHandle] = field(default_factory=dict)
     """Those that were written to, and are to be considered when they are quiet."""
+    made: dict[Path, MadeChange] = field(default_factory=dict)
+    """The last change that a command made to each session, and that its outcome offers to undo."""
     warned: set[tuple[Path, str]] = field(default_factory=set)
     """What was warned of by itself, and why: once for each; nothing of that is kept."""
     can_ask: bool = True

@@ -20,7 +20,7 @@ from ullage.app.change.auto import (
 from ullage.app.change.compact import Plan
 from ullage.app.change.nudge import claim_nudge, is_question_open
 from ullage.app.change.prune import PruningPlan
-from ullage.app.change.undo import plan_undo_of, undo
+from ullage.app.change.undo import made_change, plan_undo_of, undo
 from ullage.app.sessions.open import open_session
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.decision import Ask, Compact, Idle, Prune, Warn
@@ -188,13 +188,13 @@ def test_only_the_change_that_was_told_of_is_taken_back(path: Path, places: Plac
     compacted(path, places, config)
     before = path.read_bytes()
     with pytest.raises(Refused, match="only its last change"):
-        plan_undo_of(told, config, places)
+        plan_undo_of(made_change(told), config, places)
     assert path.read_bytes() == before
     undone(path, places, config)
-    undo(plan_undo_of(told, config, places), config, places)
+    undo(plan_undo_of(made_change(told), config, places), config, places)
     make_idle(path)
     with pytest.raises(Refused):
-        plan_undo_of(told, config, places)
+        plan_undo_of(made_change(told), config, places)
 
 
 def test_a_compaction_of_the_agents_own_is_not_taken_back_for_ours(
@@ -213,7 +213,7 @@ def test_a_compaction_of_the_agents_own_is_not_taken_back_for_ours(
     path.write_bytes(pi.data)
     make_idle(path)
     with pytest.raises(Refused, match="only its last change"):
-        plan_undo_of(told, config, places)
+        plan_undo_of(made_change(told), config, places)
 
 
 def test_after_an_undo_nothing_is_said_of_the_band_it_was_in(path: Path, places: Places) -> None:

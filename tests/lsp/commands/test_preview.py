@@ -88,7 +88,8 @@ async def test_an_edited_proposal_is_what_the_summary_becomes(editor, full_sessi
     assert done.startswith("Context compacted · 116k → ")
     assert lost.startswith("left out 9: ")
     assert lost.endswith(f" and 6 more · {NAME}")
-    assert (outcome.canUndo, outcome.session.path) == (True, str(full_session))
+    assert outcome.change
+    assert outcome.session.path == str(full_session)
     shown = await editor.execute("ullage.show", {"uri": outcome.uri})
     assert shown.text == "## Goal\n- Only this matters.\n"
     written = full_session.read_bytes()

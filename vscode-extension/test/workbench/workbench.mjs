@@ -301,6 +301,19 @@ export class Workbench {
     await this.page.keyboard.press("Enter");
   }
 
+  /** Press a button of the dialog that is open by the keyboard; return what it says below its question. */
+  async confirm(text, button) {
+    const dialog = this.page.locator(".monaco-dialog-box", { hasText: text });
+    await dialog.waitFor();
+    const detail = await dialog.locator(".dialog-message-detail").innerText();
+    const focused = dialog.locator(".monaco-button:focus", { hasText: button });
+    for (let n = 0; n < 5 && !(await focused.isVisible()); n += 1) await this.page.keyboard.press("Tab");
+    assert.ok(await focused.isVisible(), `the keyboard does not reach the button ${button} of ${text}`);
+    await this.page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    return detail.replaceAll(/\s+/g, " ").trim();
+  }
+
   /** Do something that may not use the mouse. */
   async byKeyboard(what) {
     await this.page.evaluate(() => {

@@ -57,6 +57,8 @@ class RestoreResult(msgspec.Struct, frozen=True, kw_only=True):
     resume_command: str | None
     notes: tuple[str, ...]
     """What the user should know besides."""
+    made: make.ChangeResult | None = None
+    """The change of a session that there was; None for one that was begun."""
 
 
 def plan_restore(
@@ -110,7 +112,9 @@ def restore(plan: RestorePlan, config: Config, places: Places) -> RestoreResult:
     if isinstance(plan.change, NewPlan):
         return _begin(plan, plan.change, config, places)
     made = make.make_change(plan.change, config, places, kind="restore")
-    return RestoreResult(session=made.session, resume_command=made.resume_command, notes=made.notes)
+    return RestoreResult(
+        session=made.session, resume_command=made.resume_command, notes=made.notes, made=made
+    )
 
 
 def _planned(

@@ -51,6 +51,15 @@ class Reversal(msgspec.Struct, frozen=True, kw_only=True):
         return self.change.loaded
 
 
+class MadeChange(msgspec.Struct, frozen=True, kw_only=True):
+    """What there must still be for a change to be taken back that was told of, maybe hours ago."""
+
+    path: Path
+    receipt_id: str
+    last: Compaction | PruneRecord | None
+    """What changed the context last."""
+
+
 class UndoResult(msgspec.Struct, frozen=True, kw_only=True):
     before: Loaded
     after: Loaded
@@ -151,17 +160,23 @@ def _is_of_another_file(receipt: Receipt, path: str) -> bool:
     return path not in (receipt.path, receipt.new_path) and is_there(Path(receipt.path))
 
 
-def plan_undo_of(made: make.ChangeResult, config: Config, places: Places) -> Withdrawal | Reversal:
-    """Work out how one change is taken back that was told of, maybe hours ago.
+def made_change(made: make.ChangeResult) -> MadeChange:
+    return MadeChange(
+        path=made.session.path, receipt_id=made.receipt_id, last=_last_change(made.context)
+    )
+
+
+def plan_undo_of(made: MadeChange, config: Config, places: Places) -> Withdrawal | Reversal:
+    """Work out how one change is taken back, and no other.
 
     Raises:
         Refused: it was taken back, or something else was done to the session since.
         WriteNotSupported: this kind of session is not ours to write to.
     """
-    path = made.session.path
+    path = made.path
     plan = plan_undo(open_session(path), config, places)
     is_last = plan.receipt is not None and plan.receipt.receipt_id == made.receipt_id
-    if not is_last or _last_change(plan.loaded.context) != _last_change(made.context):
+    if not is_last or _last_change(plan.loaded.context) != made.last:
         raise Refused(
             f"{path.name} was changed again since, and only its last change can be taken back: see"
             f" it with `ullage undo --dry-run --session {shlex.quote(str(path))}`"
@@ -332,9 +347,7 @@ def undo_plan_text(report: UndoReport) -> str:
 
 
 def undo_question(plan: Withdrawal | Reversal) -> str:
-    """Ask whether to take a change back, with all that it leads to."""
-    outcome = undo_plan_text(report_undo_plan(plan)).replace("\n", ". ")
-    return f"Undo the last {_what(plan)} of {name_text(plan.loaded)}? {outcome}."
+    return f"Undo the last {_what(plan)} of {name_text(plan.loaded)}?"
 
 
 def undone_line(plan: Withdrawal | Reversal, undone: UndoResult) -> str:

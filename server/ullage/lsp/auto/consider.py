@@ -30,7 +30,7 @@ from ullage.app.change.nudge import (
     snooze_session,
 )
 from ullage.app.change.prune import PruneRequest, PruningPlan, plan_pruning, prune
-from ullage.app.change.undo import plan_undo_of, undo, undo_question, undone_line
+from ullage.app.change.undo import made_change, plan_undo_of, undo, undone_line
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import is_running, reopen
 from ullage.app.summary.write import ModelUse, model_use
@@ -42,12 +42,12 @@ from ullage.core.gauge.gauge import Layer
 from ullage.errors import ChangedMeanwhile, SessionLive, StorageError, UllageError
 from ullage.lsp.auto import text
 from ullage.lsp.client_refresh import refresh_lists
-from ullage.lsp.commands.change import plan_with_progress
+from ullage.lsp.commands.change import plan_with_progress, undo_confirmation
 from ullage.lsp.commands.preview import run_preview
-from ullage.lsp.convert import last_summary_uri, uri_of
+from ullage.lsp.convert import last_summary_uri, resume_of, uri_of
 from ullage.lsp.error_edge import answer_errors
-from ullage.lsp.messages import choose, say
-from ullage.lsp.protocol import COPY_NOTIFICATION, CopyParams, PreviewArgument
+from ullage.lsp.messages import choose, is_confirmed, say
+from ullage.lsp.protocol import RESUME_NOTIFICATION, PreviewArgument
 from ullage.lsp.state import SessionChange, UllageServer
 from ullage.store.change.session_lock import QUIET_S
 from ullage.store.files.places import Places
@@ -288,8 +288,9 @@ async def tell_made(ls: UllageServer, plan: Plan | PruningPlan, made: ChangeResu
     refresh_lists(ls, "sessions", "checkpoints", "memory")
     message = text.done_text(plan, made)
     buttons = (text.UNDO, *((text.VIEW,) if ls.shows_documents else ()))
-    if made.is_elsewhere and made.resume_command and ls.editor.shows_outcomes:
-        buttons += (text.COPY_COMMAND,)
+    resume = resume_of(made.session, made.resume_command) if made.is_elsewhere else None
+    if resume is not None and ls.editor.shows_outcomes:
+        buttons += (text.RESUME,)
     try:
         answer = await choose(ls, message, *buttons)
     except JsonRpcException:
@@ -297,8 +298,8 @@ async def tell_made(ls: UllageServer, plan: Plan | PruningPlan, made: ChangeResu
         return
     if answer == text.UNDO:
         await _take_back(ls, made)
-    elif answer == text.COPY_COMMAND and made.resume_command:
-        ls.protocol.notify(COPY_NOTIFICATION, CopyParams(text=made.resume_command))
+    elif answer == text.RESUME and resume is not None:
+        ls.protocol.notify(RESUME_NOTIFICATION, resume)
     elif answer == text.VIEW:
         has_summary = isinstance(plan, Plan) and ls.shows_virtual_documents
         uri = last_summary_uri(made) if has_summary else uri_of(made.session.path)
@@ -332,8 +333,8 @@ async def _plan_now(
 
 async def _take_back(ls: UllageServer, made: ChangeResult) -> None:
     """Take a change back, asking first where messages that came since stay behind."""
-    plan = await asyncio.to_thread(plan_undo_of, made, ls.config, ls.places)
-    if plan.n_left_behind and await choose(ls, undo_question(plan), text.UNDO) != text.UNDO:
+    plan = await asyncio.to_thread(plan_undo_of, made_change(made), ls.config, ls.places)
+    if plan.n_left_behind and not await is_confirmed(ls, undo_confirmation(plan)):
         return
     ls.refuse_write()
     undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)

@@ -18,7 +18,7 @@ from ullage.store.files.places import Places
 
 COMPACT_NOW, PRUNE_NOW, NOT_NOW, SNOOZE = "Compact Now", "Prune Now", "Not Now", "Snooze"
 PREVIEW, PRUNE, COMPACT = "Preview…", "Prune", "Compact"
-UNDO, VIEW, COPY_COMMAND = "Undo", "View", "Copy Command"
+UNDO, VIEW, RESUME = "Undo", "View", "Resume in Terminal"
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):

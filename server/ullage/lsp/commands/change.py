@@ -6,7 +6,17 @@ from ullage.app.change.compact import Plan, Request, compact, plan_compaction, w
 from ullage.app.change.compact_report import made_text
 from ullage.app.change.make import ChangePlan, ChangeResult, copy_sentence
 from ullage.app.change.prune import NothingToPrune, PruneRequest, PruningPlan, plan_pruning, prune
-from ullage.app.change.undo import plan_undo, undo, undo_question, undone_line
+from ullage.app.change.undo import (
+    Reversal,
+    Withdrawal,
+    plan_undo,
+    plan_undo_of,
+    report_undo_plan,
+    undo,
+    undo_plan_text,
+    undo_question,
+    undone_line,
+)
 from ullage.app.gauge.status_text import name_text
 from ullage.app.memory.report import flush_sentence
 from ullage.app.sessions.load import Loaded
@@ -17,9 +27,15 @@ from ullage.core.gauge.gauge import tokens_text
 from ullage.core.text.prose import plural
 from ullage.errors import WriteNotSupported
 from ullage.lsp.commands import progress
-from ullage.lsp.convert import last_summary_uri, session_ref
+from ullage.lsp.convert import last_summary_uri, resume_of, session_ref
 from ullage.lsp.follow import load_session, session_path, show_changed
-from ullage.lsp.protocol import Outcome, PruneArgument, SessionArgument
+from ullage.lsp.protocol import (
+    ConfirmParams,
+    Outcome,
+    PruneArgument,
+    SessionArgument,
+    UndoArgument,
+)
 from ullage.lsp.state import UllageServer
 
 _COMPACT_BUTTON = "Compact"
@@ -35,12 +51,11 @@ async def run_compact(ls: UllageServer, argument: SessionArgument) -> Outcome:
         return progress.report_cancelled(CANCELLED)
     if isinstance(plan, NoCompaction):
         return progress.report_nothing(plan.reason)
-    question = _compact_question(plan)
-    if not await progress.confirm(ls, question, _COMPACT_BUTTON, "compact", loaded.path):
+    if not await progress.confirm(ls, _compact_question(plan), "compact", loaded.path):
         return progress.report_cancelled(CANCELLED)
     made = await asyncio.to_thread(compact, plan, ls.config, ls.places)
     await show_changed(ls, loaded.path, made.session.path)
-    return report_made(plan, made)
+    return report_made(ls, plan, made)
 
 
 async def plan_with_progress(
@@ -57,20 +72,24 @@ async def plan_with_progress(
     return await progress.with_model(ls, plan_with)
 
 
-def report_made(plan: Plan, made: ChangeResult) -> Outcome:
+def report_made(ls: UllageServer, plan: Plan, made: ChangeResult) -> Outcome:
     """Report a compaction that was made, from a preview or without one."""
-    return progress.report_change(made_text(plan, made), made, uri=last_summary_uri(made))
+    return progress.report_change(ls, made_text(plan, made), made, uri=last_summary_uri(made))
 
 
-def _compact_question(plan: Plan) -> str:
+def _compact_question(plan: Plan) -> ConfirmParams:
     flush = plan.flush
     memory = flush_sentence(flush.log_name if flush is not None and flush.text else None)
-    return (
-        f"Compact {name_text(plan.loaded)}? {plan.n_tokens_before:,} →"
-        f" {plan.n_tokens_after:,} tokens: {len(plan.selection.replaced):,} messages become"
-        f" a summary, the last {len(plan.selection.kept):,} stay. It can be undone."
-        f"{copy_sentence(plan.change)}"
-        f"{memory}"
+    return ConfirmParams(
+        question=f"Compact {name_text(plan.loaded)}?",
+        detail=progress.detail(
+            f"{plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens:"
+            f" {plural(len(plan.selection.replaced), 'message')} become a summary,"
+            f" the last {len(plan.selection.kept):,} stay. It can be undone.",
+            copy_sentence(plan.change),
+            memory,
+        ),
+        button=_COMPACT_BUTTON,
     )
 
 
@@ -86,32 +105,47 @@ async def run_prune(ls: UllageServer, argument: PruneArgument) -> Outcome:
     if plan.change is None:
         raise WriteNotSupported(plan.refusal or "")
     if not argument.isConfirmed and not await progress.confirm(
-        ls, _prune_question(plan, plan.change), _PRUNE_BUTTON, "prune", loaded.path
+        ls, _prune_question(plan, plan.change), "prune", loaded.path
     ):
         return progress.report_cancelled("Pruning cancelled.")
     made = await asyncio.to_thread(prune, plan, ls.config, ls.places)
     await show_changed(ls, loaded.path, made.session.path)
     tokens = tokens_text(plan.n_tokens_before, plan.n_tokens_after)
     where = " into a new session" if made.is_elsewhere else ""
-    return progress.report_change(f"Pruned {_outputs(plan)}{where} · {tokens} tokens", made)
+    return progress.report_change(ls, f"Pruned {_outputs(plan)}{where} · {tokens} tokens", made)
 
 
-def _prune_question(plan: PruningPlan, change: ChangePlan) -> str:
-    return (
-        f"Prune {name_text(plan.loaded)}? Placeholders take the place of {_outputs(plan)}:"
-        f" {plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens. It can be undone."
-        f"{copy_sentence(change)}"
+def _prune_question(plan: PruningPlan, change: ChangePlan) -> ConfirmParams:
+    return ConfirmParams(
+        question=f"Prune {name_text(plan.loaded)}?",
+        detail=progress.detail(
+            f"Placeholders take the place of {_outputs(plan)}:"
+            f" {plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens. It can be undone.",
+            copy_sentence(change),
+        ),
+        button=_PRUNE_BUTTON,
     )
+
+
+def undo_confirmation(plan: Withdrawal | Reversal) -> ConfirmParams:
+    detail = undo_plan_text(report_undo_plan(plan))
+    return ConfirmParams(question=undo_question(plan), detail=detail, button=_UNDO_BUTTON)
 
 
 def _outputs(plan: PruningPlan) -> str:
     return plural(len(plan.plan.replacements), "output")
 
 
-async def run_undo(ls: UllageServer, argument: SessionArgument) -> Outcome:
+async def run_undo(ls: UllageServer, argument: UndoArgument) -> Outcome:
     path = session_path(ls, argument.session)
-    plan = await asyncio.to_thread(lambda: plan_undo(open_session(path), ls.config, ls.places))
-    if not await progress.confirm(ls, undo_question(plan), _UNDO_BUTTON, "undo", path):
+    made = ls.sessions.made.get(path)
+    if made is not None and made.receipt_id == argument.change:
+        plan = await asyncio.to_thread(plan_undo_of, made, ls.config, ls.places)
+        is_agreed = not plan.n_left_behind
+    else:
+        plan = await asyncio.to_thread(lambda: plan_undo(open_session(path), ls.config, ls.places))
+        is_agreed = False
+    if not is_agreed and not await progress.confirm(ls, undo_confirmation(plan), "undo", path):
         return progress.report_cancelled("Nothing was undone.")
     undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)
     await show_changed(ls, path, undone.after.path)
@@ -119,5 +153,7 @@ async def run_undo(ls: UllageServer, argument: SessionArgument) -> Outcome:
         outcome="done",
         message=f"{undone_line(plan, undone)} · {name_text(undone.after)}",
         session=session_ref(undone.after.session),
-        resume=undone.resume_command if undone.is_elsewhere else None,
+        resume=resume_of(undone.after.session, undone.resume_command)
+        if undone.is_elsewhere
+        else None,
     )

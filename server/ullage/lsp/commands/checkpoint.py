@@ -4,6 +4,7 @@ import asyncio
 
 from ullage.app.change.make import copy_sentence
 from ullage.app.change.restore import NewPlan, RestorePlan, Target, plan_restore, restore
+from ullage.app.change.undo import made_change
 from ullage.app.checkpoint.find import SavedCheckpoint, find_checkpoint
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.checkpoint.write import EDITOR, write_checkpoint
@@ -12,11 +13,11 @@ from ullage.app.sessions.load import Loaded
 from ullage.core.documents.virtual_uri import VirtualUri, write_virtual_uri
 from ullage.core.gauge.gauge import tokens_text
 from ullage.core.transcript.agent_lines import short_tokens
-from ullage.lsp.commands.progress import confirm, report_cancelled
-from ullage.lsp.convert import session_ref, uri_of
+from ullage.lsp.commands.progress import confirm, detail, report_cancelled
+from ullage.lsp.convert import resume_of, session_ref, uri_of
 from ullage.lsp.follow import load_session, show_changed
 from ullage.lsp.messages import show_virtual_document
-from ullage.lsp.protocol import Outcome, RestoreArgument, SessionArgument
+from ullage.lsp.protocol import ConfirmParams, Outcome, RestoreArgument, SessionArgument
 from ullage.lsp.state import UllageServer
 
 RESTORE_BUTTON = "Restore"
@@ -68,23 +69,21 @@ async def _restore(
     ls: UllageServer, loaded: Loaded, saved: SavedCheckpoint, into: Target
 ) -> Outcome:
     plan = await asyncio.to_thread(plan_restore, loaded, saved.checkpoint, into, ls.config)
-    if not await confirm(
-        ls,
-        _question(plan),
-        RESTORE_BUTTON,
-        f"checkpoint restore {saved.checkpoint_id} --into {into}",
-        loaded.path,
-    ):
+    command = f"checkpoint restore {saved.checkpoint_id} --into {into}"
+    if not await confirm(ls, _question(plan), command, loaded.path):
         return report_cancelled("Nothing was restored.")
     restored = await asyncio.to_thread(restore, plan, ls.config, ls.places)
     await show_changed(ls, loaded.path, restored.session.path)
+    made = restored.made
+    if made is not None:
+        ls.sessions.made[restored.session.path] = made_change(made)
     return Outcome(
         outcome="done",
         message=f"Checkpoint {saved.checkpoint_id} restored{_where(plan)} · {name_text(loaded)}",
         session=session_ref(restored.session),
         # A session that was begun with it is simply deleted.
-        canUndo=not isinstance(plan.change, NewPlan),
-        resume=restored.resume_command,
+        change=None if made is None else made.receipt_id,
+        resume=resume_of(restored.session, restored.resume_command),
     )
 
 
@@ -97,15 +96,19 @@ def _where(plan: RestorePlan) -> str:
     )
 
 
-def _question(plan: RestorePlan) -> str:
+def _question(plan: RestorePlan) -> ConfirmParams:
     checkpoint_id, name = plan.checkpoint.meta.checkpoint_id, name_text(plan.loaded)
     if isinstance(plan.change, NewPlan):
-        return (
-            f"Restore checkpoint {checkpoint_id} of {name}? It begins a new session of"
-            f" {plan.n_text_tokens:,} tokens: {plan.path_after.name}. This one stays as it is."
+        what = detail(
+            f"It begins a new session of {plan.n_text_tokens:,} tokens: {plan.path_after.name}.",
+            "This one stays as it is.",
         )
-    before, after = plan.change.n_tokens_before, plan.change.n_tokens_after
-    return (
-        f"Restore checkpoint {checkpoint_id} of {name}? Its text goes to the end of the session:"
-        f" {before:,} → {after:,} tokens. It can be undone.{copy_sentence(plan.change)}"
-    )
+    else:
+        before, after = plan.change.n_tokens_before, plan.change.n_tokens_after
+        what = detail(
+            f"Its text goes to the end of the session: {before:,} → {after:,} tokens."
+            " It can be undone.",
+            copy_sentence(plan.change),
+        )
+    question = f"Restore checkpoint {checkpoint_id} of {name}?"
+    return ConfirmParams(question=question, detail=what, button=RESTORE_BUTTON)

@@ -3,12 +3,13 @@
 import asyncio
 
 from ullage.app.config.load import refuse_read_only
+from ullage.app.gauge.status_text import name_text
 from ullage.app.memory.flush import FlushPlan, make_flush, plan_flush
 from ullage.app.memory.report import done_text, lines_text
 from ullage.lsp.commands import progress
 from ullage.lsp.convert import session_ref, uri_of
 from ullage.lsp.follow import load_session, show_changed
-from ullage.lsp.protocol import Outcome, SessionArgument
+from ullage.lsp.protocol import ConfirmParams, Outcome, SessionArgument
 from ullage.lsp.state import UllageServer
 
 BUTTON = "Write"
@@ -29,8 +30,12 @@ async def run_flush(ls: UllageServer, argument: SessionArgument) -> Outcome:
         return progress.report_cancelled(CANCELLED)
     if not plan.text:
         return progress.report_nothing("nothing is new since the last flush")
-    question = f"Write {lines_text(plan)} of memory to {plan.log_name}? Nothing there is changed."
-    if not await progress.confirm(ls, question, BUTTON, "memory flush", loaded.path):
+    asked = ConfirmParams(
+        question=f"Write {lines_text(plan)} of memory to {plan.log_name}?",
+        detail=f"They are from {name_text(loaded)}. Nothing there is changed.",
+        button=BUTTON,
+    )
+    if not await progress.confirm(ls, asked, "memory flush", loaded.path):
         return progress.report_cancelled(CANCELLED)
     done = await asyncio.to_thread(make_flush, plan, ls.places)
     await show_changed(ls, loaded.path)

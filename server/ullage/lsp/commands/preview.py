@@ -77,7 +77,7 @@ async def run_apply(ls: UllageServer, argument: protocol.ApplyArgument) -> proto
     made = await asyncio.to_thread(apply_proposed, preview, plan, ls.config, ls.places)
     ls.documents.materials.forget(preview.proposed_path)
     await show_changed(ls, preview.path, made.session.path)
-    return report_made(plan, made)
+    return report_made(ls, plan, made)
 
 
 async def run_discard(ls: UllageServer, argument: protocol.ApplyArgument) -> protocol.Outcome:

@@ -14,14 +14,15 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from ullage.app.change.make import ChangeResult
+from ullage.app.change.undo import made_change
 from ullage.app.gauge.status_text import name_text
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import ModelUse, model_use
 from ullage.errors import WriteNotSupported
-from ullage.lsp.convert import session_ref
+from ullage.lsp.convert import resume_of, session_ref
 from ullage.lsp.language_protocol import client_token
-from ullage.lsp.messages import choose
-from ullage.lsp.protocol import Outcome
+from ullage.lsp.messages import is_confirmed
+from ullage.lsp.protocol import ConfirmParams, Outcome
 from ullage.lsp.state import UllageServer
 from ullage.summary.request import Progress
 
@@ -108,24 +109,29 @@ async def _shown_token(ls: UllageServer) -> str | int | None:
     return made
 
 
-async def confirm(ls: UllageServer, question: str, button: str, command: str, path: Path) -> bool:
+def detail(*parts: str) -> str:
+    """Write what a question says below itself: each part that there is in a line."""
+    return "\n".join(part.strip() for part in parts if part)
+
+
+async def confirm(ls: UllageServer, asked: ConfirmParams, command: str, path: Path) -> bool:
     """Ask the user before a session is changed; no answer is a no.
 
     Raises:
         WriteNotSupported: the client shows no questions; `command` of the shell does the same.
     """
     way_out = f"run `ullage {command} --session {shlex.quote(str(path))}` in a shell"
-    return await ask_first(ls, question, button, way_out)
+    return await ask_first(ls, asked, way_out)
 
 
-async def ask_first(ls: UllageServer, question: str, button: str, way_out: str) -> bool:
+async def ask_first(ls: UllageServer, asked: ConfirmParams, way_out: str) -> bool:
     """Ask the user before something is changed; no answer is a no.
 
     Raises:
         WriteNotSupported: the client shows no questions; the way out is what to do then.
     """
     try:
-        is_yes = await choose(ls, question, button) == button
+        is_yes = await is_confirmed(ls, asked)
     except JsonRpcException:
         raise WriteNotSupported(
             f"this editor does not let us ask, so that nothing was changed: {way_out}"
@@ -144,14 +150,17 @@ def report_done(message: str, loaded: Loaded) -> Outcome:
     )
 
 
-def report_change(message: str, made: ChangeResult, uri: str | None = None) -> Outcome:
+def report_change(
+    ls: UllageServer, message: str, made: ChangeResult, uri: str | None = None
+) -> Outcome:
+    ls.sessions.made[made.session.path] = made_change(made)
     return Outcome(
         outcome="done",
         message=f"{message} · {name_text(made.plan.loaded)}",
         session=session_ref(made.session),
-        canUndo=True,
+        change=made.receipt_id,
         uri=uri,
-        resume=made.resume_command if made.is_elsewhere else None,
+        resume=resume_of(made.session, made.resume_command) if made.is_elsewhere else None,
     )
 
 

@@ -18,6 +18,7 @@ from ullage.lsp.documents.inbox import UNDO_TITLE
 from ullage.lsp.documents.memory_changes import changing_memory, refuse_unsaved
 from ullage.lsp.memory import find_memory, refuse_agents
 from ullage.lsp.protocol import (
+    ConfirmParams,
     MemoryItemArgument,
     Outcome,
     ReviewMemoryArgument,
@@ -42,8 +43,7 @@ async def run_review(ls: UllageServer, argument: ReviewMemoryArgument) -> Outcom
     plan = await asyncio.to_thread(plan_review, decisions, workspace, ls.config, ls.places)
     if len(argument.ids) > 1 and not argument.isConfirmed:
         way_out = "run `ullage memory review` in a shell"
-        button = _BUTTONS[argument.choice]
-        if not await progress.ask_first(ls, _ask(argument, plan), button, way_out):
+        if not await progress.ask_first(ls, _question(argument, plan), way_out):
             return progress.report_cancelled(CANCELLED)
     async with changing_memory(ls, workspace):
         change = await asyncio.to_thread(make_review, plan, workspace, ls.places)
@@ -51,7 +51,6 @@ async def run_review(ls: UllageServer, argument: ReviewMemoryArgument) -> Outcom
     return Outcome(
         outcome="done",
         message=_tell(plan.what, change),
-        canUndo=True,
         review=UndoReviewArgument(path=argument.path, change=change.change_id),
         uri=uri_of(workspace / MEMORY) if has_lines else None,
     )
@@ -124,19 +123,24 @@ def _list_decisions(argument: ReviewMemoryArgument) -> Iterator[Decision]:
             yield Decision(choice=argument.choice, ids=(each,), text=text)
 
 
-def _ask(argument: ReviewMemoryArgument, plan: ReviewPlan) -> str:
+def _question(argument: ReviewMemoryArgument, plan: ReviewPlan) -> ConfirmParams:
     items = plural(len(argument.ids), "item")
     n_replaced = len(plan.outcome.replaced)
+    effect = f"They leave {DREAMS}, and do not come again." if argument.choice == "reject" else ""
     match argument.choice:
         case "reject":
-            question = f"Reject {items}? They leave {DREAMS}, and do not come again."
+            question = f"Reject {items}?"
         case "accept":
             question = f"Accept {items} into {MEMORY}?"
         case "merge":
             texts = [line.text for line in plan.outcome.accepted] or list(plan.outcome.known)
             question = f"Accept {items} as one line of {MEMORY}: “{texts[0]}”?"
-    replaced = f" {plural(n_replaced, 'line')} there will be replaced." if n_replaced else ""
-    return f"{question}{replaced} It can be undone."
+    replaced = f"{plural(n_replaced, 'line')} there will be replaced." if n_replaced else ""
+    return ConfirmParams(
+        question=question,
+        detail=progress.detail(effect, replaced, "It can be undone."),
+        button=_BUTTONS[argument.choice],
+    )
 
 
 def _tell(what: str, change: MemoryChange) -> str:

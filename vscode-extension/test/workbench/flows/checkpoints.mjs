@@ -1,6 +1,6 @@
 // Checkpoints are written, compared and restored in each of the three ways. By the keyboard alone.
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { sessionId } from "../session.mjs";
 import { until } from "../workbench.mjs";
@@ -66,13 +66,14 @@ async function restoreHere(workbench, transcript, { say, shot }) {
   await workbench.page.locator(".quick-input-widget .monaco-list-row", { hasText: "Into This Session" }).waitFor();
   await shot("restore-ways");
   await workbench.pick("Into This Session");
-  await workbench.answer("Restore checkpoint cp_002 of", "Restore");
+  await workbench.page.locator(".monaco-dialog-box").waitFor();
+  await shot("restore-question");
+  say(`asked: ${await workbench.confirm("Restore checkpoint cp_002 of", "Restore")}`);
   say(`told: ${await workbench.told("cp_002 restored")}`);
   const after = readFileSync(transcript);
   assert.ok(after.length > before.length && after.subarray(0, before.length).equals(before), "it is added to the session");
   await shot("restored-here");
   await workbench.answer("cp_002 restored", "Undo");
-  await workbench.answer("Undo the last restore of", "Undo");
   say(`told: ${await workbench.told("Undone")}`);
   await gaugeShows(workbench, "55%");
   await workbench.command("Notifications: Clear All Notifications");
@@ -83,18 +84,18 @@ async function restoreIntoNew(workbench, { say, shot }) {
   const before = new Set(readdirSync(folder));
   await workbench.focusRow("Checkpoints", "cp_002");
   await workbench.rowCommand("Restore into New Session…");
-  await workbench.answer("Restore checkpoint cp_002 of", "Restore");
+  await workbench.confirm("Restore checkpoint cp_002 of", "Restore");
   say(`told: ${await workbench.told("cp_002 restored")}`);
   const begun = await until("the new session's file", () => readdirSync(folder).find((name) => name.endsWith(".jsonl") && !before.has(name)));
   assert.ok(existsSync(path.join(folder, begun)));
   assert.match(readFileSync(path.join(folder, begun), "utf8"), /cp_002/);
   await shot("restored-new");
-  await workbench.answer("restored into a new session", "Copy Command");
-  const command = await until("the command in the clipboard", async () => {
-    const text = await workbench.page.evaluate(() => navigator.clipboard.readText());
-    return text.startsWith("pi --session ") && text;
-  });
-  assert.match(command, new RegExp(begun.replaceAll(".", "\\.")));
-  say(`copied: ${command}`);
+  // In place of the agent: it notes where it was begun, and with what.
+  const noted = path.join(workbench.home, "resumed");
+  writeFileSync(path.join(workbench.home, ".bashrc"), `pi() { printf '%s\\n' "$PWD" "$@" > ${noted}.part; mv ${noted}.part ${noted}; }\n`);
+  await workbench.answer("restored into a new session", "Resume in Terminal");
+  await until("pi to be begun in a terminal", () => existsSync(noted));
+  assert.deepEqual(readFileSync(noted, "utf8").split("\n"), [workbench.workspace, "--session", path.join(folder, begun), ""]);
+  await shot("resumed");
   forget(path.join(folder, begun));
 }

@@ -39,7 +39,7 @@ export async function go(workbench, { say, shot }) {
   await page.keyboard.press("Enter");
   const pruned = await workbench.told(/pruned/i);
   assert.match(pruned, /into a new session.* · Fix double charges · Claude Code · cafe0001/);
-  await workbench.notification(/pruned/i).locator(".monaco-button", { hasText: "Copy Command" }).waitFor();
+  await workbench.notification(/pruned/i).locator(".monaco-button", { hasText: "Resume in Terminal" }).waitFor();
   say(`told: ${pruned}`);
   await shot("choose-pruned");
   await staysChosen(workbench, "after the prune");
@@ -72,7 +72,7 @@ async function takeBack(workbench, what, claude, { say }) {
   assert.equal(copies().length, 1);
   leaveQuiet(path.join(path.dirname(claude), copies()[0]));
   await workbench.command("Context: Undo Last Change…");
-  await workbench.answer(`Undo the last ${what} of`, "Undo");
+  say(`asked: ${await workbench.confirm(`Undo the last ${what} of`, "Undo")}`);
   say(`told: ${await workbench.told("Undone")}`);
   await until("the copy to be gone", () => (copies().length === 0 ? true : undefined));
   await staysChosen(workbench, `after the undo of the ${what}`);

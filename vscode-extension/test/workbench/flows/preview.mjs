@@ -102,7 +102,6 @@ async function apply(workbench, transcript, before, { say, shot }) {
 
 async function undo(workbench, transcript, before, { say, shot }) {
   await workbench.answer(/compacted/i, "Undo");
-  await workbench.answer("Undo the last compaction of Checkout", "Undo");
   say(`told: ${await workbench.told("Undone")}`);
   await gaugeShows(workbench, "91%");
   assert.ok(readFileSync(transcript).subarray(0, before.length).equals(before), "what was in the transcript is still there");
