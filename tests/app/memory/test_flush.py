@@ -34,7 +34,7 @@ from ullage.app.summary.write import ModelUse
 from ullage.core.config.memory_settings import FlushSettings
 from ullage.core.config.settings import Config, Policy
 from ullage.core.memory.flush import read_epoch
-from ullage.errors import LogRefused, StorageError
+from ullage.errors import LogRefused, Refused, StorageError
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places
 from ullage.store.memory.daily_log import append_block
@@ -578,3 +578,12 @@ def test_the_last_metadata_says_whether_the_epoch_was_flushed(
     of = loaded(path, places)
     assert len(of.context.compactions) == 1
     assert is_flush_open(of, Config(), places) is is_open
+
+
+def test_a_file_that_names_another_folder_writes_nothing_into_its_memory(places: Places) -> None:
+    of = loaded(session_file(places), places)
+    elsewhere = msgspec.structs.replace(places, cwd=places.home)
+    assert is_flush_wanted(of, Config(), places)
+    assert not is_flush_wanted(of, Config(), elsewhere)
+    with pytest.raises(Refused, match="run this in that folder"):
+        asked_for(of, elsewhere)

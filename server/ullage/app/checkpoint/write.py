@@ -227,7 +227,8 @@ def _note_work(loaded: Loaded, meta: Meta, origin: Origin, places: Places) -> No
     """Note where the work was done; a subagent's is its session's."""
     session, header = loaded.session, loaded.session.header
     tree = find_work_tree(Path(header.cwd or places.cwd), places)
-    if tree is not None and header.parent_session_id is None:
+    is_own = header.parent_session_id is None and session.is_believed(places)
+    if tree is not None and is_own:
         work = LeftWork(
             session_key=meta.session_key,
             session_id=header.session_id,

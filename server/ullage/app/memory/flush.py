@@ -158,11 +158,17 @@ async def plan_flush(
     Where the model fails in any way our own rules take its place, and the notes say so.
 
     Raises:
-        Refused: memory is switched off.
+        Refused: memory is switched off, or is that of a folder which the session only names.
         LogRefused: there is no log that may be added to.
         StorageError: the log cannot be read.
     """
     refuse_without_memory(config)
+    if not loaded.session.is_believed(places):
+        raise Refused(
+            f"the transcript says that it is of {loaded.session.header.cwd}, and does not lie where"
+            f" {loaded.session.agent.name} keeps its sessions: run this in that folder to write its"
+            " memory"
+        )
     plan = _begin(loaded, places, key=key, epoch=epoch, now=now or datetime.now().astimezone())
     today, before = await asyncio.to_thread(read_logs, plan.workspace, plan.day)
     if epoch is not None and (plan.marker in today or plan.marker in before):
@@ -255,7 +261,7 @@ def is_flush_wanted(loaded: Loaded, config: Config, places: Places) -> bool:
     if not is_enabled or loaded.policy.is_read_only:
         return False
     workspace = workspace_of(loaded, places)
-    if not is_folder(workspace):
+    if not is_folder(workspace) or not loaded.session.is_believed(places):
         return False
     return keeps_memory(workspace) or _is_asked_for(loaded, config)
 

@@ -1,5 +1,6 @@
 """A session whose agent is known; apart from `open`, which knows all agents."""
 
+import os
 import shlex
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import msgspec
 from ullage.core.gauge.status import FreshStart
 from ullage.core.transcript.entries import Header
 from ullage.formats.agent_info import AgentInfo, Editor
+from ullage.store.files.places import Places
 from ullage.store.transcript.database import SessionRows
 from ullage.store.transcript.reader import FileLines, Source
 
@@ -78,6 +80,21 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
         """Name its state on disk."""
         return self.key or f"{self.header.agent}:{self.header.session_id}"
 
+    def is_believed(self, places: Places) -> bool:
+        """Whether it worked in the folder that it names, so that something may be put there.
+
+        Any file can name any folder. One counts that lies where its agent keeps its sessions, or
+        in the very folder that it names, and any where the user works in that folder.
+        """
+        cwd, agent = self.header.cwd, self.agent_info
+        if cwd is None or agent is None:
+            return True
+        folder, path = _real(cwd), _real(self.path)
+        if folder in (_real(places.cwd), path.parent):
+            return True
+        roots = agent.session_roots(places.env, places.home)
+        return any(path.is_relative_to(_real(root)) for root in roots)
+
     @property
     def may_be_chat(self) -> bool:
         """Whether its transcript may be of a chat with another person than this machine's user."""
@@ -92,3 +109,11 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
         """
         names = (self.header.agent, self.runtime)
         return self.state_key in {f"{name}:{self.header.session_id}" for name in names}
+
+
+def _real(path: str | Path) -> Path:
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError:
+        # It has a null character, and is no file's.
+        return Path(path)

@@ -9,12 +9,13 @@ from ullage.store.files.programs import run_program
 TIMEOUT_S = 10.0
 """Git answers within milliseconds; a disk that is gone must not hold us (chosen)."""
 _ENVIRONMENT = {
+    "GIT_ALLOW_PROTOCOL": "",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
 }
-"""Nothing is fetched, asked or written."""
+"""Nothing is fetched, asked or written; a git that is older than the second has no way to fetch."""
 
 
 def read_committed(workspace: Path, paths: Sequence[str], places: Places) -> dict[str, str]:

@@ -1,0 +1,271 @@
+"""A hostile repository: nothing of it runs, nothing leaves, nothing outside is written.
+
+Every command is run in it, as by a person with keys, and with the repository in their path.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from command_tree import ALL_COMMANDS
+from hook_inputs import claude, codex, data, tool_call
+from pi_files import Json, conversation
+from running import WAIT_S, Place, idle
+from siege.hostile_repository import KEY, make_repository
+
+SCRIPT = str(Path(sysconfig.get_path("scripts")) / "ullage")
+"""As people start it: `python -m` looks for modules in the folder, whatever they are."""
+FOLDER, SESSIONS, SETTINGS = "work/shop/", "home/.pi/agent/sessions/", "home/.claude/settings.json"
+
+
+class Row(NamedTuple):
+    """What a command is asked, and what else than our state it is there to write then."""
+
+    words: str = ""
+    may_write: str = "state"
+
+
+ROWS = {
+    "sessions": Row(),
+    "statusline": Row(),
+    "config show": Row("--all"),
+    "config check": Row(".ullage.yaml"),
+    "context status": Row(),
+    "context show": Row(),
+    "context inspect": Row("--top 100"),
+    "context assemble": Row(),
+    "context history": Row(),
+    "checkpoint write": Row(),
+    "checkpoint list": Row(),
+    "checkpoint show": Row("--text"),
+    "checkpoint diff": Row("cp_001"),
+    "checkpoint restore": Row("--into session --yes --window 8000", SESSIONS),
+    "pin": Row("Never-touch-prod"),
+    "prune": Row("--yes --window 8000", SESSIONS),
+    "compact": Row("--yes --window 8000", SESSIONS),
+    "undo": Row("--yes --window 8000", SESSIONS),
+    "autocompact": Row("off"),
+    "context branch": Row("", SESSIONS),
+    "context export": Row("out.json", f"{FOLDER}out.json"),
+    "context import": Row("bundle.json", SESSIONS),
+    "doctor": Row("--repair repaired.jsonl", f"{FOLDER}repaired.jsonl"),
+    "memory status": Row(),
+    "memory search": Row("send"),
+    "memory get": Row("MEMORY.md#L3"),
+    "memory store": Row("Tabs"),
+    "memory changes": Row(),
+    "memory accept": Row("MEMORY.md"),
+    "memory reindex": Row("--yes"),
+    "memory flush": Row("--yes --window 8000"),
+    "memory dream": Row(),
+    "memory review": Row(),
+    "memory undo": Row(),
+    "memory backfill": Row("--yes"),
+    "install": Row("claude-code --yes", SETTINGS),
+    "uninstall": Row("claude-code --yes", SETTINGS),
+    "demo": Row(),
+}
+"""One after the other in one repository."""
+SERVERS = {"agent", "hook", "lsp", "mcp"}
+"""The language server is tried in `tests/lsp/test_hostile_repository.py`."""
+
+
+class Siege:
+    """The repository, a user who works in it, and what is watched."""
+
+    def __init__(self, place: Place, listener: socket.socket) -> None:
+        self.place = place
+        self.listener = listener
+        self.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        make_repository(place.cwd, place.root / "outside", self.address)
+        for folder in (".claude", ".codex", ".openclaw"):
+            (place.home / folder).mkdir()
+        folder = f"--{str(place.cwd).lstrip('/').replace('/', '-')}--"
+        self.live = place.home / ".pi" / "agent" / "sessions" / folder / "2026-02-03_live.jsonl"
+        live = conversation(10, chars=2400, usage=7_000, cwd=str(place.cwd)).data
+        place.write(str(self.live), live)
+        bundle = place.run("context", "export", "bundle.json", "--session", self.live)
+        assert bundle.returncode == 0, bundle.stderr
+        self.before = place.files()
+
+    def env(self, **changes: str) -> dict[str, str]:
+        """Give the environment of a user with `.` in their path, keys, and a proxy that watches."""
+        path = os.pathsep.join((".", "node_modules/.bin", os.environ["PATH"]))
+        keys = dict.fromkeys(("OPENAI_API_KEY", "OPENROUTER_API_KEY", "ANTHROPIC_API_KEY"), KEY)
+        proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), self.address)
+        programs = {"PAGER": "less", "EDITOR": "vi", "VISUAL": "vi", "BROWSER": "open"}
+        return self.place.env(PATH=path, **keys, **proxies, **programs, **changes)
+
+    def run(self, command: str | Sequence[str], stdin: bytes = b"", **env: str) -> str:
+        """Run a program in the repository, and give what it said."""
+        done = subprocess.run(
+            command,
+            cwd=self.place.cwd,
+            env=self.env(**env),
+            input=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=WAIT_S,
+            check=False,
+            shell=isinstance(command, str),
+        )
+        said = done.stdout.decode("utf-8", "replace")
+        assert done.returncode in (0, 3, 4), said
+        return said
+
+    def damage(self, may_write: str = "state") -> list[str]:
+        """Name what was written since the last time where it must not be, and what was asked."""
+        before, self.before = self.before, self.place.files()
+        written = {
+            name.replace(os.sep, "/")
+            for name in {*before, *self.before}
+            if before.get(name, "none") != self.before.get(name, "none")
+        }
+        damage = sorted(name for name in written if not name.startswith(("state", may_write)))
+        try:
+            peer, _ = self.listener.accept()
+        except BlockingIOError:
+            return damage
+        peer.close()
+        return [*damage, "a connection"]
+
+
+@pytest.fixture
+def siege(place: Place) -> Iterator[Siege]:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        listener.settimeout(0)
+        yield Siege(place, listener)
+
+
+def test_the_traps_work(siege: Siege) -> None:
+    siege.run([sys.executable, "-c", "import json"])
+    siege.run("git" if sys.platform == "win32" else "./git")
+    (siege.place.cwd / "out.json").write_text("over what stood there", "utf-8")
+    with socket.create_connection(siege.listener.getsockname()):
+        damage = siege.damage()
+    expected = {"outside/ran/json", "outside/ran/program git", "outside/out.json", "a connection"}
+    assert expected <= {*damage}
+
+
+def test_every_command_is_tried() -> None:
+    assert {*ROWS, *SERVERS} == set(ALL_COMMANDS)
+
+
+def test_no_command_serves_a_hostile_repository(siege: Siege) -> None:
+    for name, row in ROWS.items():
+        idle(siege.live)
+        said = siege.run([SCRIPT, *name.split(), *row.words.split()])
+        assert "fault of Ullage" not in said
+        assert (name, siege.damage(row.may_write)) == (name, [])
+
+
+@pytest.mark.parametrize("session", ["pi.jsonl", "claude.jsonl", "codex.jsonl"])
+def test_no_command_serves_a_session_that_a_repository_brings(siege: Siege, session: str) -> None:
+    for name in (name for name in ROWS if "session" in ALL_COMMANDS[name]):
+        row = ROWS[name]
+        path = idle(siege.place.cwd / "sessions" / session)
+        words = (*name.split(), *row.words.split(), "--session", path)
+        done = siege.place.run(*words, **siege.env())
+        assert done.returncode in (0, 3, 4), done.stderr
+        assert "fault of Ullage" not in done.stderr
+        may_write = f"{FOLDER}sessions/" if row.may_write == SESSIONS else row.may_write
+        assert (name, siege.damage(may_write)) == (name, [])
+
+
+def test_no_hook_and_no_status_line_serves_a_hostile_repository(siege: Siege) -> None:
+    """They are run as an agent does, in the repository, with modules of its own on the path."""
+    place = siege.place
+    for agent in ("claude-code", "codex"):
+        assert place.run("install", agent, "--yes").returncode == 0
+    settings = json.loads((place.home / ".claude" / "settings.json").read_text("utf-8"))
+    hook = settings["hooks"]["PreCompact"][0]["hooks"][0]["command"]
+    siege.damage("home/")
+    told = {"cwd": str(place.cwd)}
+    for session, write in (("claude.jsonl", claude), ("codex.jsonl", codex)):
+        told["transcript_path"] = str(place.cwd / "sessions" / session)
+        for event in (
+            write("SessionStart", source="startup"),
+            write("UserPromptSubmit", prompt="go on"),
+            write("PostToolUse", **tool_call(tool_input={"file_path": "../../outside/written"})),
+            write("PreCompact", trigger="auto"),
+            write("SessionStart", source="compact"),
+        ):
+            command = hook if write is claude else hook.replace("claude-code", "codex")
+            siege.run(command, data(event | told), PYTHONPATH=".")
+            assert (event["hook_event_name"], siege.damage()) == (event["hook_event_name"], [])
+    siege.run(settings["statusLine"]["command"], data(told), PYTHONPATH=".")
+    assert siege.damage() == []
+
+
+@contextmanager
+def served(siege: Siege, server: str) -> Iterator[Callable[[str, Json], Json]]:
+    """Start a server in the repository, which a method and its parameters are asked of."""
+    with subprocess.Popen(
+        [SCRIPT, server],
+        cwd=siege.place.cwd,
+        env=siege.env(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+
+        def ask(method: str, params: Json) -> Json:
+            request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            process.stdin.flush()
+            return json.loads(process.stdout.readline())
+
+        yield ask
+        process.communicate(timeout=WAIT_S)
+
+
+def test_no_tool_over_mcp_serves_a_hostile_repository(siege: Siege) -> None:
+    begin: Json = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    begin |= {"clientInfo": {"name": "test", "version": "1"}}
+    names = ("pi", "claude", "codex")
+    sessions: list[Json] = [{}, *({"session": f"sessions/{name}.jsonl"} for name in names)]
+    tools: list[tuple[str, Json]] = [
+        (tool, session)
+        for session in sessions
+        for tool in ("context_status", "checkpoint_write", "checkpoint_read")
+    ]
+    tools += [
+        ("memory_search", {"query": "what is sent"}),
+        ("memory_get", {"path": "MEMORY.md"}),
+        ("memory_get", {"path": "../../outside/secret.txt"}),
+        ("memory_store", {"text": "Tabs are used", "kind": "fact"}),
+    ]
+    with served(siege, "mcp") as ask:
+        assert "result" in ask("initialize", begin)
+        for name, arguments in tools:
+            said = ask("tools/call", {"name": name, "arguments": arguments})["result"]
+            assert "what stands in" not in json.dumps(said)
+    assert siege.damage() == []
+
+
+def test_no_method_for_runtimes_serves_a_hostile_repository(siege: Siege) -> None:
+    folder = str(siege.place.cwd)
+    opened: Json = {"agent": "pi", "cwd": folder, "sessionKey": "one", "windowTokens": 200_000}
+    with served(siege, "agent") as ask:
+        session = {"session": ask("context/open", opened)["result"]["session"]}
+        for method, params in (
+            ("context/assemble", {**session, "messages": []}),
+            ("context/resume", session),
+            ("context/offer", session),
+            ("memory/search", {"cwd": folder, "query": "what is sent"}),
+        ):
+            assert "result" in ask(method, params), method
+        outside = {"cwd": folder, "path": "../../outside/secret.txt"}
+        assert "error" in ask("memory/get", outside)
+    assert siege.damage() == []
