@@ -11,6 +11,7 @@ from claude_files import SESSION_ID, ClaudeFile, call, result, text
 from codex_files import CodexFile
 from pi_files import Json, conversation
 from running import WAIT_S, Place, on_terminal
+from ullage.agent.hook import MAX_INPUT_BYTES
 from ullage.store.files.programs import package_folder
 
 SHORT = ("-E", "-P", "-S", "-c")
@@ -287,22 +288,10 @@ def test_a_width_that_is_none_cuts_nothing(lab: Lab, n_columns: str) -> None:
         assert done.stdout == "30% 60k/200k | Claude Code\n"
 
 
-@on_terminal
-def test_an_input_without_an_end_is_left(place: Place) -> None:
-    with subprocess.Popen(["yes"], stdout=subprocess.PIPE) as endless:
-        try:
-            done = subprocess.run(
-                [sys.executable, "-m", "ullage", "statusline"],
-                cwd=place.cwd,
-                env=place.env(),
-                stdin=endless.stdout,
-                capture_output=True,
-                timeout=WAIT_S,
-                check=False,
-            )
-        finally:
-            endless.kill()
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+def test_an_input_that_is_too_long_is_none(lab: Lab) -> None:
+    lab.answer(60_000)
+    assert lab.line("{model}") == "Sonnet 4.5"
+    assert lab.line("{model}", more=" " * MAX_INPUT_BYTES) == "claude-sonnet-4-5"
 
 
 @on_terminal
