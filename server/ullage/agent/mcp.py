@@ -22,8 +22,8 @@ from ullage.app.checkpoint.resume import resume
 from ullage.app.checkpoint.write import MCP, write_checkpoint
 from ullage.app.config.load import load_config, refuse_read_only
 from ullage.app.gauge.status_text import status_text
-from ullage.app.sessions.find import find_saved_session, find_session
 from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.named import find_saved_session, find_session
 from ullage.core.config.settings import Config
 from ullage.core.memory.answer import DEFAULT_LIMIT, DEFAULT_LINES, Scope
 from ullage.core.memory.journal import Kind

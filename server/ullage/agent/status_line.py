@@ -167,8 +167,8 @@ def _read_folders() -> tuple[dict[str, object], dict[str, object]]:
     """Measure the session that the working folder's gauge shows."""
     from ullage.app.config.load import load_config
     from ullage.app.gauge.status_line import describe_figures, describe_line
-    from ullage.app.sessions.find import find_session
     from ullage.app.sessions.load import load
+    from ullage.app.sessions.named import find_session
     from ullage.store.files.places import current_places
 
     places = current_places()

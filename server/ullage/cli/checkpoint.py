@@ -62,7 +62,7 @@ def show(checkpoint_id: str | None, session: str | None, as_text: bool, as_json:
     """Print a checkpoint as it is on disk (YAML), the latest one if none is named."""
     from ullage.app.change.checkpoint_report import report_found
     from ullage.app.checkpoint.find import find_checkpoint
-    from ullage.app.sessions.find import find_saved_session
+    from ullage.app.sessions.named import find_saved_session
 
     places = current_places()
     opened = find_saved_session(session, places.for_reading(is_read_only=True))
@@ -126,8 +126,8 @@ def restore(
     new session file; `ullage undo` takes that and what was put into a session back.
     """
     from ullage.app.checkpoint.find import find_checkpoint
-    from ullage.app.sessions.find import find_session
     from ullage.app.sessions.load import load
+    from ullage.app.sessions.named import find_session
     from ullage.cli.previews import run_with_replans
 
     places = current_places()

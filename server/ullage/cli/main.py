@@ -71,8 +71,8 @@ def _find_status(named: str | None) -> str | None:
     load_packages()
     from ullage.app.config.load import load_config
     from ullage.app.gauge.status_text import status_text
-    from ullage.app.sessions.find import find_session
     from ullage.app.sessions.load import load
+    from ullage.app.sessions.named import find_session
     from ullage.store.files.places import current_places
 
     places = current_places()

@@ -90,7 +90,7 @@ def refuse_unasked(*, as_json: bool, is_answered: bool) -> None:
 
 def open_session(session: str | None) -> "tuple[Session, Places]":
     """Open the session that a user means."""
-    from ullage.app.sessions.find import find_session
+    from ullage.app.sessions.named import find_session
 
     places = current_places()
     # What is configured is not known here, so that nothing is kept of the look.
@@ -99,8 +99,8 @@ def open_session(session: str | None) -> "tuple[Session, Places]":
 
 def load_session(session: str | None, window: int | None) -> "tuple[Loaded, Config, Places]":
     """Load a session by the configuration of the working folder."""
-    from ullage.app.sessions.find import find_session
     from ullage.app.sessions.load import load
+    from ullage.app.sessions.named import find_session
 
     places = current_places()
     config = current_config(window, places)

@@ -47,8 +47,8 @@ def prune(
     Codex go on in a new session file.
     """
     from ullage.app.change import prune as use_case
-    from ullage.app.sessions.find import find_session
     from ullage.app.sessions.load import load
+    from ullage.app.sessions.named import find_session
     from ullage.cli.previews import carry_out, preview_of, run_with_replans
 
     if bool(items) + is_everything + is_rescue > 1:

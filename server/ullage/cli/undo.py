@@ -20,7 +20,7 @@ def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
     """
     from ullage.app.change import undo as use_case
     from ullage.app.gauge.status_text import name_text
-    from ullage.app.sessions.find import find_session
+    from ullage.app.sessions.named import find_session
     from ullage.cli.previews import tell_of_wait
 
     places = current_places()

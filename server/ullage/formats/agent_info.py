@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from ullage.core.assembly.parts import SentText
 from ullage.core.change import edit
 from ullage.core.config.agent_settings import AgentSettings, NumberSetting
 from ullage.core.gauge.gauge import CompactionPoint
@@ -32,6 +31,7 @@ from ullage.formats.reading import Reading
 
 if TYPE_CHECKING:
     from ullage.core.assembly.listed_skills import ListedSkill, SkillRequest
+    from ullage.core.assembly.parts import SentText
     from ullage.core.assembly.skill_frontmatter import SkillFile
     from ullage.core.documents.tool_servers import ServerEntry
 
@@ -329,7 +329,7 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Reads a compaction from the place that an index points to."""
     read_prune: Callable[[Line], PruneRecord | None] | None = None
     """Reads a line that notes a prune, None where it is another; looks at its bytes first."""
-    list_sent_texts: Callable[[Lines, Context], Iterable[SentText]] = _nothing
+    list_sent_texts: "Callable[[Lines, Context], Iterable[SentText]]" = _nothing
     """Lists what a request has beside the conversation, in the order in which it is sent, as far as
     the transcript holds it."""
     messages: Callable[[Context], list[JsonObject]] = _list_natives

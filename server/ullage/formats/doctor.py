@@ -3,7 +3,6 @@
 What all formats of lines share; what one agent's records are is its `Records`.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from typing import cast
@@ -160,6 +159,8 @@ def _pieces_of(line: Line, number: int, records: RecordRules | None) -> Iterator
 
 def _records_in(raw: bytes, rules: RecordRules | None) -> tuple[list[tuple[str, JsonObject]], bool]:
     """Find whole records in a line that is none, and whether nothing else is in it."""
+    import json  # few sessions are damaged
+
     text = raw.decode("utf-8", "surrogateescape")
     decoder = json.JSONDecoder()
     whole: list[tuple[str, JsonObject]] = []

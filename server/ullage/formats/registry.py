@@ -8,7 +8,6 @@ from ullage.formats.agent_info import AgentInfo, Env
 from ullage.formats.doctor import RecordRules
 from ullage.formats.in_memory import MessageShape
 from ullage.formats.json_line import decode_object
-from ullage.formats.openai_chat import OPENAI_CHAT
 
 
 def _import_openclaw() -> AgentInfo:
@@ -85,7 +84,11 @@ def agent_of_runtime(name: str) -> AgentInfo | None:
 def message_shape(message_format: MessageFormat) -> MessageShape:
     """Give the shape of messages in memory: an agent's own, or that of most servers of models."""
     shape = None if message_format == "openai-chat" else agent_info(message_format).in_memory
-    return shape or OPENAI_CHAT
+    if shape is not None:
+        return shape
+    from ullage.formats.openai_chat import OPENAI_CHAT
+
+    return OPENAI_CHAT
 
 
 def recognize(lines: Lines) -> tuple[AgentInfo, Header] | None:

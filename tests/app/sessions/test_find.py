@@ -11,7 +11,8 @@ from codex_files import CodexFile
 from gemini_files import GeminiFile
 from pi_files import PiFile
 from running import Place, idle
-from ullage.app.sessions.find import find_session, list_sessions, list_subagents, look
+from ullage.app.sessions.find import list_sessions, list_subagents, look
+from ullage.app.sessions.named import find_session
 from ullage.errors import SessionNotFound
 from ullage.formats.agents.claude_code.places import folder_name
 

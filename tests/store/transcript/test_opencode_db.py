@@ -9,9 +9,10 @@ import pytest
 
 from database_files import OPENCODE_SAMPLE, OPENCODE_SAMPLE_ID, OpencodeSession
 from ullage.errors import Unreadable
-from ullage.store.transcript import database
-from ullage.store.transcript.database import find_databases, look_at_database, reading
+from ullage.store.transcript import opencode_db
+from ullage.store.transcript.database import find_databases, look_at_database
 from ullage.store.transcript.opencode_db import PAGE_MESSAGES, DatabaseLines, list_sessions
+from ullage.store.transcript.sqlite_reading import reading
 
 
 def test_the_sample_lists_its_session() -> None:
@@ -169,7 +170,7 @@ def test_a_page_takes_the_same_however_long_the_session_is(
         n_worst.append([])
         for read in (lines.forward, lines.backward):
             with monkeypatch.context() as patch:
-                patch.setattr(database, "reading", counting)
+                patch.setattr(opencode_db, "reading", counting)
                 n_steps.clear()
                 assert len(list(read())) == 1 + n_messages
             n_worst[-1].append(max(n_steps))

@@ -8,8 +8,8 @@ import msgspec
 from ullage.app.runtime.progress import SessionProgress
 from ullage.app.runtime.request import RequestMessages, measure_request
 from ullage.app.runtime.session import RuntimeSession, read_context
-from ullage.app.sessions.find import find_session
 from ullage.app.sessions.load import counts_for, load, read
+from ullage.app.sessions.named import find_session
 from ullage.app.sessions.open import open_session
 from ullage.app.sessions.secrets import secrets_in
 from ullage.app.sessions.title import name_of

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from ullage.app.gauge.due import find_due
-from ullage.app.gauge.startup_files import find_unread_startup_files, unread_text
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.title import name_of, title_of
 from ullage.core.change.due import DuePlan
@@ -15,6 +14,7 @@ from ullage.core.gauge.status import HIGH_COMPACTIONS, Status, last_compaction_m
 from ullage.core.gauge.window import Window
 from ullage.core.text.prose import write_age
 from ullage.core.transcript.agent_lines import cost_text, limit_text
+from ullage.core.transcript.context import Context
 from ullage.core.transcript.limits import Limit, list_current
 
 RULE = "━" * 50
@@ -69,10 +69,8 @@ def status_text(loaded: Loaded) -> str:
         lines.append(row("Last Compaction", ago(last_compaction_ms(context))))
     if status.last_loss is not None:
         lines.append(row("Last Compaction", measured_text(status.last_loss)))
-    if unread := find_unread_startup_files(context):
-        lines.append(
-            row("Startup Files", unread_text(unread, local_time(last_compaction_ms(context))))
-        )
+    if unread := _startup_text(context):
+        lines.append(row("Startup Files", unread))
     lines.append(row("Degradation Risk", status.degradation.risk.capitalize()))
     if context.problems:
         n = len(context.problems)
@@ -84,6 +82,16 @@ def status_text(loaded: Loaded) -> str:
         save = loaded.session.fresh_start().save
         lines += ["", _EXPORT_ADVICE, f"   Run: {save}", "", status.degradation.recommendation]
     return "\n".join(lines)
+
+
+def _startup_text(context: Context) -> str:
+    """Say which files were not read since the last compaction; empty where there was none."""
+    if not context.compactions:
+        return ""
+    from ullage.app.gauge.startup_files import find_unread_startup_files, unread_text
+
+    unread = find_unread_startup_files(context)
+    return unread_text(unread, local_time(last_compaction_ms(context))) if unread else ""
 
 
 def total_text(gauge: Gauge) -> str:

@@ -1,4 +1,4 @@
-"""Sessions: those of a workspace, newest first, or the one that a user means.
+"""Sessions: those of a workspace, newest first, or the one that has an id.
 
 What counts as a session of a folder is decided here alone (docs/design/sessions.md): for the
 command line, the lists and the gauge.
@@ -16,20 +16,20 @@ from ullage.app.sessions.owner import ANY_FOLDER, of_folder, of_session, owner_o
 from ullage.app.sessions.session import Session
 from ullage.app.sessions.title import overview_of
 from ullage.core.gauge.gauge import Band, Gauge
-from ullage.core.transcript.entries import Agent, Header
+from ullage.core.transcript.entries import Agent
 from ullage.errors import InputError, NotATranscript, SessionNotFound
 from ullage.formats.agent_info import AgentInfo
 from ullage.formats.registry import AGENTS
 from ullage.store.change.new_session import has_digest
 from ullage.store.change.receipts import receipt_of_new, written_before_us
 from ullage.store.change.session_lock import QUIET_S
-from ullage.store.files.places import Places, is_there
+from ullage.store.files.places import Places
 from ullage.store.files.processes import running_sessions
 from ullage.store.transcript.database import SessionRows, find_databases
 from ullage.store.transcript.folders import TranscriptFile, is_of_workspace, transcripts_below
 from ullage.store.transcript.look import TranscriptFolder, find_transcripts
 from ullage.store.transcript.open import DatabaseRow, database_rows
-from ullage.store.transcript.reader import FileLines, NoLines
+from ullage.store.transcript.reader import FileLines
 
 MIN_ID_CHARS = 4
 """A shorter part of an id names too many sessions (chosen)."""
@@ -88,51 +88,57 @@ class SessionBrief(msgspec.Struct, frozen=True, kw_only=True):
     """By the configuration; the session's own switch may say otherwise."""
 
 
-def find_session(text: str | None, places: Places) -> Session:
-    """Find the session that a user means: a path, an id, or nothing for the newest here.
+def find_by_id(text: str, places: Places) -> Session:
+    """Find the session whose id begins or ends with a text.
 
     Raises:
-        SessionNotFound: there is none, or an id names several.
-        Unreadable: the path cannot be read.
-        NotATranscript: the path is something else.
+        SessionNotFound: there is none, or several.
     """
-    if text is None:
-        seen = look((places.cwd,), places)
-        if not seen:
-            raise SessionNotFound(
-                f"{no_session_text(places.cwd, places)}, or name a session with --session"
-            )
-        return seen[0].session
-    path = _as_path(text)
-    if path.suffix or len(path.parts) != 1 or is_there(places.cwd / path):
-        session = open_session(places.cwd / path)
-    else:
-        session = _session_by_id(text, places)
-    return msgspec.structs.replace(session, named=text)
+    if len(text) < MIN_ID_CHARS:
+        raise SessionNotFound(
+            f"session id {text!r} is too short: give at least {MIN_ID_CHARS} characters"
+        )
+    wanted = text.lower()
 
+    def is_named(session_id: str) -> bool:
+        return session_id.lower().startswith(wanted) or session_id.lower().endswith(wanted)
 
-def find_saved_session(text: str | None, places: Places) -> Session:
-    """Find the session that a user means; one without a transcript by its checkpoints.
-
-    Raises:
-        InputError: there is none, or what is named is no session.
-    """
-    try:
-        return find_session(text, places)
-    except SessionNotFound:
-        # Checkpoints are YAML, which no other session needs.
-        from ullage.store.checkpoint.files import find_session_key
-
-        key = text and find_session_key(text, places.state_folder / "context" / "checkpoints")
-        if not text or not key:
-            raise
-    return Session(
-        header=Header(agent=None, session_id=text, version=0, cwd=str(places.cwd)),
-        agent_info=None,
-        lines=NoLines(Path()),
-        key=key,
-        named=text,
+    roots = (r for info in AGENTS for r in info.session_roots(places.env, places.home))
+    files = (
+        transcript
+        for root in roots
+        for transcript in transcripts_below(root)
+        if wanted[:8] in transcript.path.stem.lower()
     )
+    problems: list[str] = []
+    rows = database_rows(_databases(places), problems)
+    rows = (row for row in rows if is_named(row.session.session_id))
+    matches: dict[str, Session] = {}
+    for candidate in _sort_newest_first(files, rows):
+        try:
+            session = candidate.open()
+            session_id = session.header.session_id.lower()
+            if not is_named(session_id):
+                continue
+            if session_id not in matches or not overview_of(matches[session_id]).has_messages:
+                matches[session_id] = session
+        except InputError as error:
+            problems.append(str(error))
+    if not matches:
+        # The name of a file may have the beginning of its id alone.
+        here = list_sessions(places.cwd, places)
+        matches = {s.header.session_id.lower(): s for s in here if is_named(s.header.session_id)}
+    if not matches:
+        reason = (
+            f"no session has the id {text}: run Ullage where the agent ran, or give the"
+            " transcript's path"
+        )
+        raise SessionNotFound("; ".join((reason, *dict.fromkeys(problems))))
+    if len(matches) > 1 and wanted not in matches:
+        raise SessionNotFound(
+            f"{len(matches)} sessions have ids that begin or end with {text}: give more of it"
+        )
+    return matches.get(wanted) or next(iter(matches.values()))
 
 
 def no_session_text(cwd: Path, places: Places) -> str:
@@ -235,54 +241,6 @@ def _databases(places: Places) -> Iterator[Path]:
         yield from find_databases(info.database_patterns(places.env, places.home))
 
 
-def _session_by_id(text: str, places: Places) -> Session:
-    if len(text) < MIN_ID_CHARS:
-        raise SessionNotFound(
-            f"session id {text!r} is too short: give at least {MIN_ID_CHARS} characters"
-        )
-    wanted = text.lower()
-
-    def is_named(session_id: str) -> bool:
-        return session_id.lower().startswith(wanted) or session_id.lower().endswith(wanted)
-
-    roots = (r for info in AGENTS for r in info.session_roots(places.env, places.home))
-    files = (
-        transcript
-        for root in roots
-        for transcript in transcripts_below(root)
-        if wanted[:8] in transcript.path.stem.lower()
-    )
-    problems: list[str] = []
-    rows = database_rows(_databases(places), problems)
-    rows = (row for row in rows if is_named(row.session.session_id))
-    matches: dict[str, Session] = {}
-    for candidate in _sort_newest_first(files, rows):
-        try:
-            session = candidate.open()
-            session_id = session.header.session_id.lower()
-            if not is_named(session_id):
-                continue
-            if session_id not in matches or not overview_of(matches[session_id]).has_messages:
-                matches[session_id] = session
-        except InputError as error:
-            problems.append(str(error))
-    if not matches:
-        # The name of a file may have the beginning of its id alone.
-        here = list_sessions(places.cwd, places)
-        matches = {s.header.session_id.lower(): s for s in here if is_named(s.header.session_id)}
-    if not matches:
-        reason = (
-            f"no session has the id {text}: run Ullage where the agent ran, or give the"
-            " transcript's path"
-        )
-        raise SessionNotFound("; ".join((reason, *dict.fromkeys(problems))))
-    if len(matches) > 1 and wanted not in matches:
-        raise SessionNotFound(
-            f"{len(matches)} sessions have ids that begin or end with {text}: give more of it"
-        )
-    return matches.get(wanted) or next(iter(matches.values()))
-
-
 def _sort_newest_first(
     files: Iterable[TranscriptFile], rows: Iterable[DatabaseRow]
 ) -> list[Candidate]:
@@ -306,14 +264,6 @@ def _folders_of(info: AgentInfo, cwd: Path, places: Places) -> set[Path]:
 def _spellings(cwd: Path) -> set[str]:
     """Give a folder as it was named and as it really is; an agent may note either."""
     return {str(cwd), str(cwd.resolve())}
-
-
-def _as_path(text: str) -> Path:
-    """Read a path as the shell would; a home that does not exist stays as it is written."""
-    try:
-        return Path(text).expanduser()
-    except RuntimeError:
-        return Path(text)
 
 
 def look(

@@ -9,7 +9,6 @@ from ullage.app.sessions.session import Session
 from ullage.errors import NotATranscript, SessionLive
 from ullage.formats.registry import AGENTS, recognize
 from ullage.store.files.places import Places
-from ullage.store.files.processes import running_sessions
 from ullage.store.transcript.open import open_lines
 from ullage.store.transcript.reader import Source
 
@@ -48,6 +47,8 @@ def recognize_session(lines: Source) -> Session:
 
 def is_running(session: Session, places: Places) -> bool:
     """Tell whether the agent itself says that it has a session open."""
+    from ullage.store.files.processes import running_sessions
+
     ids = running_sessions(session.agent.live_folders(places.env, places.home))
     return session.header.session_id in ids
 

@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from ullage.app.change.make import now_text
-from ullage.app.sessions.find import find_session
+from ullage.app.sessions.named import find_session
 from ullage.app.sessions.open import open_session
 from ullage.app.sessions.session import Session
 from ullage.core.secrets.scan import mask

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.store.files.quick_state import plain_state_folder
+
 MAX_NAME_CHARS = 120
 _UNSAFE = re.compile(r"[^a-zA-Z0-9._-]")
 _RESERVED = re.compile(r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?\Z")
@@ -46,6 +48,10 @@ def state_folder(env: dict[str, str]) -> Path:
     chosen = env.get("ULLAGE_STATE_DIR")
     if chosen:
         return Path(chosen).expanduser().absolute()
+    # To import what knows all platforms takes as long as to read a session.
+    plain = plain_state_folder()
+    if plain is not None:
+        return Path(plain)
     from platformdirs import user_state_path
 
     return user_state_path("ullage", appauthor=False)

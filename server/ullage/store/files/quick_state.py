@@ -235,12 +235,24 @@ def state_folder() -> str | None:
     chosen = os.environ.get("ULLAGE_STATE_DIR")
     if chosen:
         return chosen if os.path.isabs(chosen) else None
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA")
+        return os.path.join(base, "ullage") if base else None
+    return plain_state_folder()
+
+
+def plain_state_folder() -> str | None:
+    """Give the folder that platformdirs gives for a user's state; None where only that can tell."""
+    chosen = os.environ.get("XDG_STATE_HOME")
+    if sys.platform == "linux" and chosen and os.path.isabs(chosen):
+        return os.path.join(chosen, "ullage")
+    home = os.environ.get("HOME", "")
+    if chosen or not os.path.isabs(home):
+        return None
     match sys.platform:
-        case "win32":
-            base = os.environ.get("LOCALAPPDATA")
+        case "linux":
+            return os.path.expanduser("~/.local/state/ullage")
         case "darwin":
-            base = os.path.expanduser("~/Library/Application Support")
+            return os.path.expanduser("~/Library/Application Support/ullage")
         case _:
-            chosen = os.environ.get("XDG_STATE_HOME", "").strip()
-            base = chosen or os.path.expanduser("~/.local/state")
-    return os.path.join(base, "ullage") if base else None
+            return None

@@ -7,10 +7,10 @@ Keys are BLAKE2b digests of the text, so that no text of a transcript is in it.
 import hashlib
 import sqlite3
 import weakref
+from _thread import allocate_lock
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
-from threading import Lock
 from typing import TypeAlias, cast
 
 from ullage.errors import UllageError
@@ -56,7 +56,7 @@ class TokenCounts:
         self._new: dict[bytes, int] = {}
         self._n_new_chars = self._n_written_chars = 0
         """In those texts; with how many they are written."""
-        self._lock = Lock()
+        self._lock = allocate_lock()  # `threading` has no other
         self._reader: sqlite3.Connection | None = None
         self._close: Callable[[], object] = lambda: None
         self._is_readable = is_there(self._path)

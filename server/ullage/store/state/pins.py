@@ -7,7 +7,6 @@ from typing import TypeAlias
 import msgspec
 
 from ullage.core.facts.pins import Pin
-from ullage.store.change.session_lock import session_lock
 from ullage.store.files.atomic import make_folder
 from ullage.store.files.places import Places
 from ullage.store.files.state_file import SessionFile, read_state, replace_state
@@ -52,6 +51,8 @@ def change_pins(path: Path, change: Change, places: Places) -> ReadPins:
         StateUnwritable: the state folder does not take them; the old file is intact.
         StorageError: a newer version wrote the file, or it cannot be read.
     """
+    from ullage.store.change.session_lock import session_lock
+
     make_folder(path.parent)
     with session_lock(path, places):
         stored = read_state(path, PinsFile, PINS_FILE.version)

@@ -6,9 +6,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.errors import NotATranscript, OtherDatabase, Unreadable
-from ullage.store.transcript import openclaw_db, opencode_db
 from ullage.store.transcript.database import StoredSession
-from ullage.store.transcript.packed import PackedLines
 from ullage.store.transcript.reader import FileLines, Source, open_to_read
 
 SQLITE_HEAD = b"SQLite format 3\0"
@@ -33,12 +31,6 @@ class DatabaseRow(msgspec.Struct, frozen=True, kw_only=True):
         return self.reader.open_lines(self.path, self.session.session_id, self.session.updated_ms)
 
 
-READERS: tuple[DatabaseReader, ...] = (
-    DatabaseReader(list_sessions=opencode_db.list_sessions, open_lines=opencode_db.DatabaseLines),
-    DatabaseReader(list_sessions=openclaw_db.list_sessions, open_lines=openclaw_db.DatabaseLines),
-)
-
-
 def open_lines(path: Path, session_id: str | None = None) -> Source:
     """Open a transcript, packed or not; of a database the session that is named, or the newest.
 
@@ -47,6 +39,8 @@ def open_lines(path: Path, session_id: str | None = None) -> Source:
         NotATranscript: it is empty.
     """
     if path.suffix == ".zst":
+        from ullage.store.transcript.packed import PackedLines
+
         return PackedLines(path)
     if not _is_database(path):
         return FileLines(path)
@@ -92,7 +86,7 @@ def _rows_of(
         Unreadable: no agent that we know made it, or it cannot be read now.
     """
     reasons: list[OtherDatabase] = []
-    for reader in READERS:
+    for reader in _import_readers():
         try:
             sessions = reader.list_sessions(path, directories, parent_id)
         except OtherDatabase as reason:
@@ -102,3 +96,15 @@ def _rows_of(
                 DatabaseRow(path=path, session=session, reader=reader) for session in sessions
             )
     raise reasons[0]
+
+
+def _import_readers() -> Iterator[DatabaseReader]:
+    """Give the readers of all kinds; most sessions are in files, and need none."""
+    from ullage.store.transcript import openclaw_db, opencode_db
+
+    yield DatabaseReader(
+        list_sessions=opencode_db.list_sessions, open_lines=opencode_db.DatabaseLines
+    )
+    yield DatabaseReader(
+        list_sessions=openclaw_db.list_sessions, open_lines=openclaw_db.DatabaseLines
+    )

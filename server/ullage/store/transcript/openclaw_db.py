@@ -13,7 +13,8 @@ import msgspec
 from ullage.core.transcript.entries import Line
 from ullage.errors import Unreadable
 from ullage.store.files.zstd import unpack
-from ullage.store.transcript.database import SessionRows, StoredSession, one_line, reading, text_of
+from ullage.store.transcript.database import SessionRows, StoredSession
+from ullage.store.transcript.sqlite_reading import one_line, reading, text_of
 
 PAGE_EVENTS = 200
 """Read in one transaction (chosen)."""

@@ -15,7 +15,8 @@ import msgspec
 
 from ullage.core.transcript.entries import Line
 from ullage.errors import Unreadable
-from ullage.store.transcript import database
+from ullage.store.transcript.database import SessionRows, StoredSession
+from ullage.store.transcript.sqlite_reading import int_of, one_line, reading, text_of
 
 PAGE_MESSAGES = 50
 """Read in one transaction; opencode pages its own reading the same."""
@@ -45,7 +46,7 @@ _FIRST: _Key = (-(2**63), b"")
 
 def list_sessions(
     path: Path, directories: Set[str] | None = None, parent_id: str | None = None
-) -> tuple[database.StoredSession, ...]:
+) -> tuple[StoredSession, ...]:
     """List the sessions of a database, the one written to last first: all, those of some folders,
     or those that work for one of them.
 
@@ -58,17 +59,17 @@ def list_sessions(
         values = tuple(map(_as_stored, directories))
     elif parent_id is not None:
         query, values = f"{query} WHERE parent_id = ?", (_as_stored(parent_id),)
-    with database.reading(path) as connection:
+    with reading(path) as connection:
         rows = cast(
             list[tuple[object, ...]], connection.execute(query + _NEWEST_FIRST, values).fetchall()
         )
     return tuple(
-        database.StoredSession(
-            session_id=database.text_of(session_id) or "",
-            directory=database.text_of(directory),
-            title=database.text_of(title) or "",
-            updated_ms=database.int_of(updated),
-            parent_id=database.text_of(parent_id),
+        StoredSession(
+            session_id=text_of(session_id) or "",
+            directory=text_of(directory),
+            title=text_of(title) or "",
+            updated_ms=int_of(updated),
+            parent_id=text_of(parent_id),
         )
         for session_id, directory, title, updated, parent_id in rows
     )
@@ -79,7 +80,7 @@ def _as_stored(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-class DatabaseLines(database.SessionRows):
+class DatabaseLines(SessionRows):
     """The lines of a session up to the message that was its last when it was looked at."""
 
     def __init__(self, path: Path, session_id: str, updated_ms: int | None = None) -> None:
@@ -89,7 +90,7 @@ class DatabaseLines(database.SessionRows):
             Unreadable: the database cannot be read, or has no such session.
         """
         super().__init__(path, session_id, updated_ms)
-        with database.reading(path) as connection:
+        with reading(path) as connection:
             self._session_line = _read_session(connection, session_id, path)
             last = cast(_Key | None, connection.execute(_LAST, (session_id,)).fetchone())
             (n_messages,) = cast(tuple[int], connection.execute(_COUNT, (session_id,)).fetchone())
@@ -138,7 +139,7 @@ class DatabaseLines(database.SessionRows):
         if n_wanted <= 0:
             return {}
         values = (self.session_id, *after, *before, n_wanted, n_skipped)
-        with database.reading(self.path) as connection:
+        with reading(self.path) as connection:
             rows = cast(list[_Row], connection.execute(query, values).fetchall())
             parts = _read_parts(connection, self.session_id, [row[1] for row in rows])
         return {
@@ -156,7 +157,7 @@ def _read_session(connection: sqlite3.Connection, session_id: str, path: Path) -
         raise Unreadable(f"{path} has no session {session_id}: name another session")
     names = [column[0] for column in cursor.description]
     values = {
-        name: database.text_of(value) if isinstance(value, bytes) else value
+        name: text_of(value) if isinstance(value, bytes) else value
         for name, value in zip(names, row, strict=True)
     }
     return json.dumps({"session": values}, separators=(",", ":")).encode() + b"\n"
@@ -172,7 +173,7 @@ def _read_parts(
         # The plus keeps SQLite from going through all parts of the session for each page.
         f" WHERE +session_id = ? AND message_id IN ({marks}) ORDER BY message_id, id"
     )
-    ids = [database.text_of(message_id) for message_id in message_ids]
+    ids = [text_of(message_id) for message_id in message_ids]
     parts: dict[bytes, list[tuple[bytes, object]]] = {}
     rows = cast(
         Iterator[tuple[bytes, bytes, object]], connection.execute(query, (session_id, *ids))
@@ -186,12 +187,12 @@ def _message_line(
     session_id: str, message_id: bytes, data: object, parts: Sequence[tuple[bytes, object]]
 ) -> bytes:
     """Join the JSON of the rows as it stands, so that nothing in it is lost or rewritten."""
-    ids = {"id": database.text_of(message_id), "sessionID": session_id}
+    ids = {"id": text_of(message_id), "sessionID": session_id}
     info = _with_fields(data, ids)
     joined = b",".join(
         _part(
             part_data,
-            {"id": database.text_of(part_id), "messageID": ids["id"], "sessionID": session_id},
+            {"id": text_of(part_id), "messageID": ids["id"], "sessionID": session_id},
         )
         for part_id, part_data in parts
     )
@@ -213,7 +214,7 @@ def _part(data: object, fields: dict[str, str | None]) -> bytes:
 
 def _with_fields(data: object, fields: dict[str, str | None]) -> bytes:
     """Add the columns to a JSON object, behind its own fields, over which they win."""
-    text = database.one_line(data) if isinstance(data, bytes) else b"null"
+    text = one_line(data) if isinstance(data, bytes) else b"null"
     if not (text.startswith(b"{") and text.endswith(b"}")):
         return text or b"null"
     body = text[1:-1].strip()

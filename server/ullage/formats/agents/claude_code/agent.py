@@ -1,8 +1,9 @@
 """Claude Code: the context as its next request would carry it, folders of sessions, its row."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import msgspec
@@ -11,14 +12,7 @@ from ullage.core.gauge.window import is_same_model
 from ullage.core.transcript.context import PREFACE, Compaction, Context, ContextItem, Sketch
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines, Problem
 from ullage.core.transcript.lineage import CompactionRef, Index, Node, chain
-from ullage.formats.agent_info import (
-    AgentInfo,
-    Env,
-    Home,
-    SkillLoader,
-    TitleField,
-    ToolServers,
-)
+from ullage.formats.agent_info import AgentInfo, Env, Home, SkillLoader, TitleField, ToolServers
 from ullage.formats.agents.claude_code import records, settings
 from ullage.formats.agents.claude_code.conversation import (
     cleared_calls,
@@ -32,19 +26,15 @@ from ullage.formats.agents.claude_code.edit import EDITOR
 from ullage.formats.agents.claude_code.instructions import LOADER
 from ullage.formats.agents.claude_code.messages import IN_MEMORY, prune_message
 from ullage.formats.agents.claude_code.model import add_costs, follow_model
-from ullage.formats.agents.claude_code.parts import list_sent_texts
 from ullage.formats.agents.claude_code.places import HOME, folder_name
 from ullage.formats.agents.claude_code.transfer import TRANSFER
 from ullage.formats.doctor import RecordRules
 from ullage.formats.json_line import int_of, ms_of, object_of, objects_of, text_of, texts_of
 from ullage.formats.notes import own_note
-from ullage.formats.reading import (
-    Reading,
-    Walk,
-    calls_in,
-    extend_reading,
-    index_of,
-)
+from ullage.formats.reading import Reading, Walk, calls_in, extend_reading, index_of
+
+if TYPE_CHECKING:
+    from ullage.core.assembly.parts import SentText
 
 MAX_SUMMARY_DISTANCE = 20
 """Lines after a boundary among which its summary is looked for (it follows at once, or after
@@ -330,6 +320,12 @@ RECORDS = RecordRules(
 )
 
 
+def _list_sent_texts(lines: Lines, context: Context) -> "Iterable[SentText]":
+    from ullage.formats.agents.claude_code.parts import list_sent_texts
+
+    return list_sent_texts(lines, context)
+
+
 def _import_skills() -> tuple[SkillLoader, ...]:
     from ullage.formats.agents.claude_code.skills import SKILLS
 
@@ -372,7 +368,7 @@ CLAUDE_CODE = AgentInfo(
     read_prune=records.read_prune,
     messages=_messages,
     prune_message=prune_message,
-    list_sent_texts=list_sent_texts,
+    list_sent_texts=_list_sent_texts,
     sketch=_sketch,
     editor=EDITOR,
     transfer=TRANSFER,

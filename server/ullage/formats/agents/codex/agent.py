@@ -1,8 +1,9 @@
 """Codex: the context as its next request would carry it, folders of sessions, its row."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -28,11 +29,13 @@ from ullage.formats.agents.codex.assembly import (
 from ullage.formats.agents.codex.edit import EDITOR
 from ullage.formats.agents.codex.history import read_history, tells
 from ullage.formats.agents.codex.messages import IN_MEMORY, is_sent, prune_message
-from ullage.formats.agents.codex.parts import list_sent_texts
 from ullage.formats.agents.codex.transfer import TRANSFER
 from ullage.formats.doctor import RecordRules
 from ullage.formats.json_line import ms_of, object_of, text_of
 from ullage.formats.reading import Reading, Walk, extend_reading, index_of
+
+if TYPE_CHECKING:
+    from ullage.core.assembly.parts import SentText
 
 MAX_ESTIMATE_DISTANCE = 20
 """Lines after a compaction among which its estimate is looked for (the fourth, seen)."""
@@ -220,6 +223,12 @@ RECORDS = RecordRules(
 )
 
 
+def _list_sent_texts(lines: Lines, context: Context) -> "Iterable[SentText]":
+    from ullage.formats.agents.codex.parts import list_sent_texts
+
+    return list_sent_texts(lines, context)
+
+
 def _import_skills() -> tuple[SkillLoader, ...]:
     from ullage.formats.agents.codex.skills import SKILLS
 
@@ -254,7 +263,7 @@ CODEX = AgentInfo(
     read_compaction=_read_compaction,
     read_prune=records.read_prune,
     prune_message=prune_message,
-    list_sent_texts=list_sent_texts,
+    list_sent_texts=_list_sent_texts,
     sketch=_sketch,
     editor=EDITOR,
     transfer=TRANSFER,

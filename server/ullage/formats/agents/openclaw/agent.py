@@ -7,6 +7,7 @@ pi 0.73.1 builds the same from every file that it can write itself: what differs
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -27,12 +28,14 @@ from ullage.formats.agents.openclaw.edit import EDITOR
 from ullage.formats.agents.openclaw.entries import FLAT, is_flat, is_note, notes_of
 from ullage.formats.agents.openclaw.messages import IN_MEMORY, prune_message
 from ullage.formats.agents.openclaw.navigation import NAVIGATED_VERSION, is_plain
-from ullage.formats.agents.openclaw.parts import list_sent_texts
 from ullage.formats.agents.openclaw.path import names_model, read_path
 from ullage.formats.agents.openclaw.transfer import TRANSFER, make_header
 from ullage.formats.doctor import RecordRules
 from ullage.formats.json_line import int_of, iso_ms, ms_of, object_of, text_of
 from ullage.formats.reading import Reading, Walk, extend_reading, index_of
+
+if TYPE_CHECKING:
+    from ullage.core.assembly.parts import SentText
 
 PLAIN_KINDS = frozenset({"message", "custom_message", "branch_summary"})
 """Entries that only add to the end of the context."""
@@ -313,6 +316,12 @@ RECORDS = RecordRules(
 )
 
 
+def _list_sent_texts(lines: Lines, context: Context) -> "Iterable[SentText]":
+    from ullage.formats.agents.openclaw.parts import list_sent_texts
+
+    return list_sent_texts(lines, context)
+
+
 def _import_skills() -> tuple[SkillLoader, ...]:
     from ullage.formats.agents.openclaw.skills import OPENCLAW_SKILLS, PI_SKILLS
 
@@ -343,7 +352,7 @@ OPENCLAW = AgentInfo(
     read_compaction=_read_compaction,
     read_prune=entries.read_prune,
     prune_message=prune_message,
-    list_sent_texts=list_sent_texts,
+    list_sent_texts=_list_sent_texts,
     sketch=_sketch,
     read_flush_epoch=entries.read_flush_epoch,
     editor=EDITOR,
