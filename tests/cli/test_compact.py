@@ -179,3 +179,14 @@ def test_the_demonstration_runs_through_and_leaves_nothing_behind(place) -> None
     assert "✓ Compacted" in done.stdout
     assert "message for message" in done.stdout
     assert place.files() == before
+
+
+def test_the_demonstration_tells_its_story_on_one_screen(place) -> None:
+    lines = place.run("demo").stdout.split("\n")
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    assert [line for line in lines if line.endswith(("…", "..."))] == []
+    for told in ("Total Tokens", "Replaced:", "Audit:", "- Never edit files", "✓ Undone"):
+        assert any(told in line for line in lines), told
+    full = place.run("demo", "--full").stdout.split("\n")
+    assert {"schema: \"openclaw/checkpoint\"", "## Identifiers"} <= {*full} - {*lines}

@@ -22,7 +22,7 @@ UNSEEN_TOKENS = 9_300
 """System prompt and tools, which a transcript does not hold."""
 AIM_TOKENS = 182_000
 START = datetime(2026, 4, 18, 8, 2, tzinfo=UTC)
-NOUNS = "parcel carrier label scan depot route token client window batch event address".split()
+NOUNS = "parcel carrier label scan depot route token client window batch event customer".split()
 VERBS = "load store merge check refresh resolve publish expire collect rotate match parse".split()
 FIELDS = "tracking_id carrier_code weight_g created_at depot_id attempts status scope".split()
 
@@ -258,13 +258,13 @@ def log_line(session: Session) -> str:
 def grep_line(session: Session, pattern: str) -> str:
     rng = session.rng
     folder = rng.choice(["api/routes", "services", "clients", "jobs", "tests"])
-    return f"{folder}/{rng.choice(NOUNS)}.py:{rng.randint(4, 400)}:    {rng.choice(VERBS)}({pattern}, {rng.choice(FIELDS)})"
+    return f"{folder}/{rng.choice(NOUNS)}.py:{rng.randint(4, 400)}:    limit = {pattern}"
 
 
 def prose(session: Session) -> str:
     rng = session.rng
-    words = [rng.choice([*NOUNS, *VERBS, "the", "a", "is", "and", "by", "of"]) for _ in range(14)]
-    return f"{' '.join(words).capitalize()}."
+    (noun, other), field = rng.sample(NOUNS, 2), rng.choice(FIELDS)
+    return f"Each {noun} belongs to one {other}, and its `{field}` does not change afterwards."
 
 
 def test_run(session: Session, n_lines: int, note: str) -> str:

@@ -26,7 +26,7 @@ Add JWT authentication to parcel-api and make the tracking endpoint survive carr
 ## Constraints & Preferences
 - Never edit files in migrations/ by hand; only `alembic revision --autogenerate` may write there.
 - All new functions get type hints and a docstring.
-- Do not run the whole test suite, it takes 20 minutes: use `pytest -k`.
+- Do not run the whole test suite, it takes half an hour: use `pytest -k`.
 
 ## Progress
 ### Done
@@ -67,15 +67,15 @@ BEFORE: tuple[Turn, ...] = (
             Step("read", "clients/base.py", 20),
             Step("edit", "clients/base.py", 3),
             Step("edit", "core/settings.py", 2),
-            Step("bash", "pytest -q", 160, "20 minutes"),
+            Step("bash", "pytest -q", 160, "half an hour"),
             Step("read", "tests/test_tracking.py", 24),
         ),
         "Added `CARRIER_TIMEOUT_S` (default 4) to core/settings.py and a retry with jitter to"
-        " clients/base.py. The full test run took 20 minutes and one test fails:"
+        " clients/base.py. The full test run took half an hour and one test fails:"
         " test_tracking_returns_404_for_unknown_parcel.",
     ),
     Turn(
-        "Please do not run the whole test suite again, it takes 20 minutes; use pytest -k. Fix that"
+        "Please do not run the whole test suite again, it takes half an hour; use pytest -k. Fix that"
         " test.",
         (
             Step("read", "services/parcels.py", 26),

@@ -4,13 +4,19 @@ import click
 
 
 @click.command()
-def demo() -> None:
-    """Try everything on a bundled session, in a scratch folder that is removed again."""
+@click.option("--full", is_flag=True, help="Show all that each command prints.")
+def demo(*, full: bool) -> None:
+    """Try the whole round on a bundled session.
+
+    It is a copy in a scratch folder, which is removed again.
+    """
     from ullage.app.demo import run_demo
     from ullage.cli.output import safe
 
-    for part in run_demo():
-        heading = click.style(f"$ {part.command}", bold=True)
-        click.echo(f"\n{heading}\n{safe(part.output)}")
-    click.echo("\nThat was a copy in a scratch folder, now removed. On your own session:")
-    click.echo("  cd <your project> && ullage context status")
+    for step in run_demo():
+        text = step.output if full else step.brief
+        if text:
+            click.echo(f"\n{click.style(f'$ {step.command}', bold=True)}\n{safe(text)}")
+    more = "" if full else "; --full shows every line"
+    click.echo(f"\nThat was a copy in a scratch folder, now removed{more}.")
+    click.echo("On your own session: cd <your project> && ullage context status")
