@@ -189,4 +189,4 @@ def test_the_demonstration_tells_its_story_on_one_screen(place) -> None:
     for told in ("Total Tokens", "Replaced:", "Audit:", "- Never edit files", "✓ Undone"):
         assert any(told in line for line in lines), told
     full = place.run("demo", "--full").stdout.split("\n")
-    assert {"schema: \"openclaw/checkpoint\"", "## Identifiers"} <= {*full} - {*lines}
+    assert {'schema: "openclaw/checkpoint"', "## Identifiers"} <= {*full} - {*lines}

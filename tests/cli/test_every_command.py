@@ -1,12 +1,15 @@
 """A command is one row, and whatever tells of commands tells of each."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 from command_tree import ALL_COMMANDS
 from test_agents import COMMANDS
+from ullage.cli.commands import ullage
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -35,3 +38,24 @@ def test_what_it_answers_as_json_has_a_schema(name: str) -> None:
 def test_it_is_tried_with_every_agent_if_it_takes_a_session(name: str) -> None:
     if "session" in ALL_COMMANDS[name]:
         assert any(f"{command} ".startswith(f"{name} ") for command in COMMANDS), name
+
+
+def help_pages(command: click.Command, parent: click.Context | None = None) -> Iterator[str]:
+    context = click.Context(command, parent, info_name=command.name, **command.context_settings)
+    yield command.get_help(context)
+    if isinstance(command, click.Group):
+        for part in command.commands.values():
+            yield from help_pages(part, context)
+
+
+@pytest.mark.parametrize("n_columns", [80, 200])
+def test_a_page_of_help_cuts_no_line_and_has_none_too_long(
+    n_columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(n_columns))
+    pages = list(help_pages(ullage))
+    assert len(pages) > len(ALL_COMMANDS)
+    for page in pages:
+        usage, _, rest = page.partition("\n\n")
+        assert not any(line.endswith("...") for line in rest.split("\n")), rest
+        assert max(map(len, page.split("\n"))) <= n_columns, usage

@@ -114,4 +114,9 @@ def _brief_summary(summary: str) -> str:
         if len(shown) + len(wrapped) > N_SUMMARY_LINES:
             break
         shown += wrapped
-    return "\n".join((f"What must not be forgotten, of the {n_lines} lines of the summary:", *(f"  {line}" for line in shown)))
+    return "\n".join(
+        (
+            f"What must not be forgotten, of the {n_lines} lines of the summary:",
+            *(f"  {line}" for line in shown),
+        )
+    )

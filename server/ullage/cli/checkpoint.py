@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def checkpoint() -> None:
-    """Keep the working state of a session, before anything is forgotten."""
+    """Keep the working state of a session."""
 
 
 @checkpoint.command()
@@ -59,7 +59,7 @@ def list_command(session: str | None, as_json: bool) -> None:
 @click.option("--text", "as_text", is_flag=True, help="Print what the agent would be told.")
 @options.json_option
 def show(checkpoint_id: str | None, session: str | None, as_text: bool, as_json: bool) -> None:
-    """Print a checkpoint as it is on disk (YAML), the latest one if none is named."""
+    """Print a checkpoint (YAML), the latest one if none is named."""
     from ullage.app.change.checkpoint_report import report_found
     from ullage.app.checkpoint.find import find_checkpoint
     from ullage.app.sessions.named import find_saved_session
@@ -83,9 +83,10 @@ def show(checkpoint_id: str | None, session: str | None, as_text: bool, as_json:
 @options.session_option
 @options.json_option
 def diff(old: str | None, new: str | None, session: str | None, as_json: bool) -> None:
-    """Compare two checkpoints: A with B, or with the latest one if only A is named.
+    """Compare two checkpoints.
 
-    With none named, the latest one is compared with the one before it.
+    A with B, or with the latest one if only A is named. With none named, the latest one is
+    compared with the one before it.
     """
     from ullage.app.change.checkpoint_report import difference_lines, report_difference
     from ullage.app.checkpoint.find import compare
@@ -120,10 +121,11 @@ def restore(
     window: int | None,
     as_json: bool,
 ) -> None:
-    """Give an agent its working state back from a checkpoint, the latest if none is named.
+    """Give an agent its working state back from a checkpoint.
 
-    As text it is printed, to be piped or pasted. Sessions of Claude Code and Codex go on in a
-    new session file; `ullage undo` takes that and what was put into a session back.
+    From the latest if none is named. As text it is printed, to be piped or pasted. Sessions of
+    Claude Code and Codex go on in a new session file; `ullage undo` takes that and what was put
+    into a session back.
     """
     from ullage.app.checkpoint.find import find_checkpoint
     from ullage.app.sessions.load import load

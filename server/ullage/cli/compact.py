@@ -168,7 +168,7 @@ def _run_due(choices: CompactOptions, loaded: "Loaded", config: Config, places: 
 @options.window_option
 @options.json_option
 def autocompact(choice: str, session: str | None, window: int | None, as_json: bool) -> None:
-    """Turn automatic compaction of a session on or off, or show how it stands.
+    """Turn automatic compaction of a session on or off, or show it.
 
     The editor compacts by itself what is due, and so does `ullage compact --auto`.
     """

@@ -35,9 +35,9 @@ def show(shows_all: bool, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def check(context: click.Context, file: Path | None, as_json: bool) -> None:
-    """Check the configuration, or one FILE: every wrong value, unknown key and contradiction.
+    """Check the configuration, or one FILE.
 
-    Exits with 3 if there are findings.
+    Every wrong value, unknown key and contradiction is told. Exits with 3 if there are findings.
     """
     from ullage.app.config.load import check_file, load_config
     from ullage.app.config.report import check_text, report_check

@@ -40,7 +40,7 @@ def status(session: str | None, window: int | None, as_json: bool) -> None:
 @options.session_option
 @options.json_option
 def show(session: str | None, as_json: bool) -> None:
-    """Print the context that would be sent to the model now, as it is: nothing is masked."""
+    """Print the context that would be sent to the model now, unmasked."""
     from ullage.app.gauge.status_report import report_context
     from ullage.app.sessions.load import read
 
@@ -60,7 +60,7 @@ def show(session: str | None, as_json: bool) -> None:
 )
 @options.json_option
 def inspect(session: str | None, window: int | None, top: int, as_json: bool) -> None:
-    """Show what fills the window, the largest entries, and what to do about them."""
+    """Show what fills the window, and what to do about it."""
     from ullage.app.assembly.parts import inspect_session
     from ullage.app.gauge.inspect import inspection_text, report_inspection
 
@@ -79,10 +79,10 @@ def inspect(session: str | None, window: int | None, top: int, as_json: bool) ->
 def assemble(
     session: str | None, window: int | None, minimal: bool, subagent: str | None, as_json: bool
 ) -> None:
-    """Show a whole request: files, skills, system prompt, history, and the budget of tokens.
+    """Show a whole request: files, skills, system prompt, history.
 
-    It is what `context/assemble` gives to a runtime. Without a session, that of a new one in this
-    folder. Secrets are masked.
+    With the budget of tokens: it is what `context/assemble` gives to a runtime. Without a session,
+    that of a new one in this folder. Secrets are masked.
     """
     from ullage.app.assembly import assemble as use_case
     from ullage.app.assembly.assembled_text import assembled_text
@@ -150,7 +150,7 @@ def branch(session: str | None, at: str | None, dry_run: bool, as_json: bool) ->
 def export_command(
     file: Path | None, session: str | None, no_redact: bool, dry_run: bool, as_json: bool
 ) -> None:
-    """Write a session's context and working state to a new FILE (JSON).
+    """Write a session's context and working state to a new FILE.
 
     Secrets, the home folder and the user's name are masked, images left out. That is a best
     effort: read the list of what was masked before you hand the file on.

@@ -21,7 +21,7 @@ from ullage.store.files.places import current_places
 @click.option("--dry-run", is_flag=True, help="Show what a repair would do and write nothing.")
 @json_option
 def doctor(session: str | None, out: Path | None, dry_run: bool, as_json: bool) -> None:
-    """Find what is damaged in a session, by line, and say what to do about it.
+    """Find what is damaged in a session, and say what to do.
 
     A repaired copy keeps every record that can be read, closes calls without a result, and
     gives records whose predecessor is lost another one.

@@ -14,10 +14,11 @@ from ullage.store.files.places import current_places
 @click.option("--due", is_flag=True, help="Only where a trigger says so; for cron and timers.")
 @options.json_option
 def dream(due: bool, as_json: bool) -> None:
-    """Propose what lasts of the last days' logs, in DREAMS.md; nothing else is changed.
+    """Propose what lasts of the last days' logs, in DREAMS.md.
 
-    At most ten lines, each with its source, score and reason; none is normal. A model groups and
-    rewords them only where you named one. With --due it says nothing where nothing is due.
+    Nothing else is changed. At most ten lines, each with its source, score and reason; none is
+    normal. A model groups and rewords them only where you named one. With --due it says nothing
+    where nothing is due.
     """
     from ullage.app.dream.dream import dream as dream_now
     from ullage.app.dream.due import find_due, find_last_activity
@@ -52,10 +53,10 @@ def dream(due: bool, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @options.json_option
 def backfill(since: datetime | None, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Look through this folder's old sessions, of all agents, for what was never written down.
+    """Look through old sessions for what was never written down.
 
-    What it finds waits in DREAMS.md. Newest first; stopped, it goes on where it ended. By rule,
-    on this machine: no model is asked.
+    Those of this folder, of all agents. What it finds waits in DREAMS.md. Newest first; stopped, it
+    goes on where it ended. By rule, on this machine: no model is asked.
     """
     from ullage.app.dream.backfill import backfill as backfill_now
     from ullage.app.dream.backfill import plan_backfill

@@ -58,10 +58,10 @@ class AgentName(click.ParamType):  # pyright: ignore[reportMissingTypeArgument]
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def install(agent: str | None, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Let an AGENT use Ullage by itself: checkpoints before it compacts, and what it needs after.
+    """Let an AGENT use Ullage by itself.
 
-    Adds hooks to the settings of Claude Code or Codex, a status line to those of Claude Code, an
-    extension to pi, a plug-in to OpenClaw.
+    Checkpoints before it compacts, and what it needs after: adds hooks to the settings of Claude
+    Code or Codex, a status line to those of Claude Code, an extension to pi, a plug-in to OpenClaw.
     Each changed line is shown first; nothing else in those files changes, and `ullage uninstall`
     takes it back. Without AGENT: where Ullage is installed.
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def memory() -> None:
-    """Keep what is worth knowing in later sessions, and find it in the Markdown of this folder."""
+    """Keep what is worth knowing in later sessions, and find it."""
 
 
 @memory.command()
@@ -87,7 +87,9 @@ def search(
 @click.argument("place", metavar="PATH[:LINE | #LINES]")
 @options.json_option
 def get(place: str, as_json: bool) -> None:
-    """Print lines of a file of memory, or of other Markdown here; 40 unless the place has an end.
+    """Print lines of a file of memory, or of other Markdown here.
+
+    They are 40 unless the place has an end.
 
     \b
     ullage memory get MEMORY.md
@@ -118,10 +120,10 @@ def get(place: str, as_json: bool) -> None:
 )
 @options.json_option
 def store(text: tuple[str, ...], kind: Kind, as_json: bool) -> None:
-    """Store one item, in the inbox DREAMS.md or, where `memory.store` is `log`, in today's log.
+    """Store one item in the inbox DREAMS.md.
 
-    What memory says already is not stored again. Without a terminal, or in an agent's, it
-    counts as an agent's.
+    Where `memory.store` is `log`, in today's log. What memory says already is not stored again.
+    Without a terminal, or in an agent's, it counts as an agent's.
     """
     from ullage.app.memory.store import store_memory
     from ullage.app.memory.terminal_text import stored_text
@@ -138,7 +140,7 @@ def store(text: tuple[str, ...], kind: Kind, as_json: bool) -> None:
 @memory.command()
 @options.json_option
 def status(as_json: bool) -> None:
-    """Show what is kept of this folder's memory, and who was handed out what today."""
+    """Show what is kept of memory, and who was handed what today."""
     from ullage.app.memory.status import read_status, status_text
 
     places = current_places()
@@ -152,10 +154,10 @@ def status(as_json: bool) -> None:
 @memory.command()
 @options.json_option
 def changes(as_json: bool) -> None:
-    """List lines of memory that nobody known wrote, such as an install script.
+    """List lines of memory that nobody known wrote.
 
-    Ullage, an agent in a session that it follows and version control are known. Until you accept
-    such lines they are handed out as of unknown origin.
+    Such as an install script. Ullage, an agent in a session that it follows and version control are
+    known. Until you accept such lines they are handed out as of unknown origin.
     """
     from ullage.app.memory.origins import list_outside_changes, report_changes
     from ullage.app.memory.terminal_text import changes_text
@@ -171,9 +173,10 @@ def changes(as_json: bool) -> None:
 @memory.command()
 @click.argument("path")
 def accept(path: str) -> None:
-    """Take the changes of a memory file for seen, as `ullage memory changes` names it.
+    """Take the changes of a memory file for seen.
 
-    It shows them and asks; it takes a terminal, and none of an agent's.
+    Of a file that `ullage memory changes` names. It shows them and asks; it takes a terminal, and
+    none of an agent's.
     """
     from ullage.app.memory.origins import accept_change, find_outside_change, report_changes
     from ullage.app.memory.terminal_text import changes_text
@@ -195,9 +198,10 @@ def accept(path: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask before anything is sent.")
 @options.json_option
 def reindex(yes: bool, as_json: bool) -> None:
-    """Build the index anew, and embed what has no vector yet where you named an endpoint.
+    """Build the index anew.
 
-    What is sent where, and what that costs, is shown first.
+    What has no vector yet is embedded where you named an endpoint. What is sent where, and what
+    that costs, is shown first.
     """
     from ullage.app.memory.embed import plan_vectors
     from ullage.app.memory.open_memories import open_memory
@@ -230,10 +234,11 @@ def _embed(plan: "EmbedPlan", opened: "OpenMemory", *, is_agreed: bool) -> None:
 @options.window_option
 @options.json_option
 def flush(session: str | None, dry_run: bool, yes: bool, window: int | None, as_json: bool) -> None:
-    """Append what is new in a session to today's log, memory/YYYY-MM-DD.md.
+    """Append what is new in a session to today's log.
 
-    Task progress, decisions, issues and the user's preferences, by the configured model or by
-    our own rules. Nothing that stands there is changed; the log is made if there is none.
+    That is memory/YYYY-MM-DD.md. Task progress, decisions, issues and the user's preferences, by
+    the configured model or by our own rules. Nothing that stands there is changed; the log is made
+    if there is none.
     """
     from ullage.app.memory.flush import make_flush, plan_flush
     from ullage.app.memory.report import done_text, flush_text, report_flush, report_flushed

@@ -25,7 +25,7 @@ def pin(
     session: str | None,
     as_json: bool,
 ) -> None:
-    """Pin a text or a message: every summary of the session will hold it word for word.
+    """Have every summary of a session hold a text word for word.
 
     \b
     ullage pin "Never touch the production database"

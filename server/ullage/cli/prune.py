@@ -40,11 +40,11 @@ def prune(
     window: int | None,
     as_json: bool,
 ) -> None:
-    """Replace old tool output of a session by "[output pruned for context]".
+    """Replace old tool output of a session by a placeholder.
 
-    Of the last two user turns the last ten requests each, the most recent 40,000 tokens of output
-    before them and protected tools stay; no call loses its result. Sessions of Claude Code and
-    Codex go on in a new session file.
+    It is "[output pruned for context]". Of the last two user turns the last ten requests each, the
+    most recent 40,000 tokens of output before them and protected tools stay; no call loses its
+    result. Sessions of Claude Code and Codex go on in a new session file.
     """
     from ullage.app.change import prune as use_case
     from ullage.app.sessions.load import load

@@ -46,7 +46,7 @@ def review(
     text: str | None,
     as_json: bool,
 ) -> None:
-    """Look over what waits in DREAMS.md, and decide what reaches MEMORY.md.
+    """Decide what of DREAMS.md reaches MEMORY.md.
 
     Without an action each item is asked about in turn, and what is decided is done at once. ITEM
     is a number of the list, some such as 3-24, an id, or `all`. What was rejected does not come

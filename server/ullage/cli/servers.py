@@ -9,7 +9,7 @@ from ullage.store.files.places import current_places
 
 @click.command()
 def lsp() -> None:
-    """Run the language server for an editor, over standard input and output."""
+    """Run the language server for an editor."""
     from ullage.lsp.server import serve
 
     raise click.exceptions.Exit(serve())
@@ -17,7 +17,7 @@ def lsp() -> None:
 
 @click.command()
 def agent() -> None:
-    """Run the service for agent runtimes: JSON-RPC, one JSON object a line."""
+    """Run the service for agent runtimes: JSON-RPC, line by line."""
     from ullage.agent.server import serve
 
     serve()
@@ -26,9 +26,9 @@ def agent() -> None:
 @click.command()
 @click.argument("agent", metavar="claude-code|codex")
 def hook(agent: str) -> None:
-    """Answer one event of an agent, JSON on standard input; `ullage install` registers it.
+    """Answer one event of an agent, JSON on standard input.
 
-    The exit code is always 0: a fault of ours never stops the agent.
+    `ullage install` registers it. The exit code is always 0: a fault of ours never stops the agent.
     """
     from ullage.agent.hook import run_hook
 
@@ -37,7 +37,7 @@ def hook(agent: str) -> None:
 
 @click.command()
 def mcp() -> None:
-    """Serve tools over MCP, on standard input: context, checkpoints, memory."""
+    """Serve tools over MCP: context, checkpoints, memory."""
     try:
         from ullage.agent.mcp import mcp_server
     except ModuleNotFoundError as error:
@@ -57,7 +57,7 @@ def mcp() -> None:
     help="What the line says: fields in braces, parts between ` | `.",
 )
 def statusline(template: str | None) -> None:
-    """Print one line for Claude Code's status line, tmux or a prompt.
+    """Print one line for Claude Code's status line or a prompt.
 
     JSON of Claude Code on standard input names the session; without it, the newest of this folder.
     A part of the line whose fields are all empty is left out, and the last ones where the terminal

@@ -14,7 +14,7 @@ from ullage.store.files.places import current_places
 @window_option
 @json_option
 def sessions(limit: int, window: int | None, as_json: bool) -> None:
-    """List the sessions of this folder: live ones first, then the one written to last."""
+    """List the sessions of this folder, live ones first."""
     from ullage.app.gauge.session_list import report_sessions, sessions_text
     from ullage.app.sessions.find import no_session_text
 

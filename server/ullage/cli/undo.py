@@ -12,11 +12,11 @@ from ullage.store.files.places import current_places
 @session_option
 @change_options
 def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_json: bool) -> None:
-    """Take back the last compaction or prune: the context is the one before it again.
+    """Take back the last compaction or prune.
 
-    What the agent itself compacted can be taken back too. A new session file of ours is moved
-    to the state folder, or stays where you went on in it. You are asked where no session was
-    named, and where messages would be left behind.
+    The context is the one before it again. What the agent itself compacted can be taken back too. A
+    new session file of ours is moved to the state folder, or stays where you went on in it. You are
+    asked where no session was named, and where messages would be left behind.
     """
     from ullage.app.change import undo as use_case
     from ullage.app.gauge.status_text import name_text
