@@ -50,7 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--random", type=int, default=0, metavar="N")
     n_random: int = parser.parse_args().random
-    print(f"With the accelerator: {'yes' if accelerator() else 'no'}\n")
+    print(f"With the accelerator: {'yes' if accelerator(ENCODINGS[0]) else 'no'}\n")
     print("| text | encoding | KB | tiktoken MB/s | ours MB/s | ratio | light MB/s | equal |")
     print("|---|---|---|---|---|---|---|---|")
     for name, text in corpora().items():

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, cast
 
 import msgspec
 
@@ -25,11 +25,15 @@ PIECE_CHARS = 65_536
 """Longest text for one native call, which cannot be interrupted."""
 MAX_RUN_CHARS = 500_000
 
-CountBatch: TypeAlias = Callable[[list[str], str, int], list[int]]
-
 _CUT = re.compile(r"(?<=\n)(?=[A-Za-z0-9])")
 _LONG_RUN = re.compile(r"\s{500000}")
 _patch_lock = Lock()
+
+
+class _Tokenizer(Protocol):
+    """What toktok is used for; it lets other threads run meanwhile."""
+
+    def count(self, text: str) -> int: ...
 
 
 class EncodingRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -90,21 +94,24 @@ def count_tokens(text: str, encoding: str = DEFAULT_ENCODING) -> int:
 
 def count_with_tokenizer(text: str, encoding: str) -> int:
     """Count with what is quick once it is built, which takes half a second at first."""
-    count_fast = accelerator()
+    count_fast = accelerator(encoding)
     if count_fast is not None and is_plain(text):
-        return count_fast([text], encoding, 1)[0]
+        return count_fast(text)
     encode = load_encoding(encoding).encode_ordinary
     return sum(len(encode(piece)) for piece in _pieces(text))
 
 
 @cache
-def accelerator() -> CountBatch | None:
-    """Give the counter of toktok, if the extra `fast` is installed."""
+def accelerator(encoding: str) -> Callable[[str], int] | None:
+    """Give the counter of toktok, if the extra `fast` is installed.
+
+    Its function for many texts takes 20 µs more for each (docs/design/gauge.md, "Counting").
+    """
     try:
-        from toktok import batch_count
+        from toktok._toktok import Tokenizer  # pyright: ignore[reportUnknownVariableType]: untyped
     except ImportError:
         return None
-    return batch_count
+    return cast(_Tokenizer, Tokenizer(encoding, "")).count
 
 
 def _pieces(text: str) -> Iterator[str]:
