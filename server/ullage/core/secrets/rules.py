@@ -126,12 +126,7 @@ class JoinedRules:
     """Rules as one expression, which is compiled once it is needed. All of them take 60 ms."""
 
     def __init__(self, choice: Choice) -> None:
-        self._groups = tuple(
-            (RULES[at], [head for head in heads if head[0] == first])
-            for at, heads in choice
-            for first in dict.fromkeys(head[0] for head in heads)
-        )
-        """Each rule with those of its heads that have the same first character."""
+        self._choice = choice
 
     def find(self, text: str) -> Iterator[Found]:
         match = self._anywhere.search(text)
@@ -149,6 +144,15 @@ class JoinedRules:
             while (match := self._here.match(text, end)) is not None:
                 yield self._read(match)
                 end = match.end()
+
+    @cached_property
+    def _groups(self) -> tuple[tuple[Rule, list[str]], ...]:
+        """Give each rule with those of its heads that have the same first character."""
+        return tuple(
+            (RULES[at], [head for head in heads if head[0] == first])
+            for at, heads in self._choice
+            for first in dict.fromkeys(head[0] for head in heads)
+        )
 
     @cached_property
     def _anywhere(self) -> re.Pattern[str]:
