@@ -41,7 +41,7 @@ def test_it_is_tried_with_every_agent_if_it_takes_a_session(name: str) -> None:
 
 
 def help_pages(command: click.Command, parent: click.Context | None = None) -> Iterator[str]:
-    context = click.Context(command, parent, info_name=command.name, **command.context_settings)
+    context = click.Context(command, parent, info_name=command.name, max_content_width=100)
     yield command.get_help(context)
     if isinstance(command, click.Group):
         for part in command.commands.values():
