@@ -12,6 +12,7 @@ from ullage.core.gauge.gauge import Gauge
 from ullage.core.gauge.loss import measured_text
 from ullage.core.gauge.status import HIGH_COMPACTIONS, Status, last_compaction_ms
 from ullage.core.gauge.window import Window
+from ullage.core.secrets.scan import may_hold_named
 from ullage.core.text.prose import write_age
 from ullage.core.transcript.agent_lines import cost_text, limit_text
 from ullage.core.transcript.context import Context
@@ -30,15 +31,16 @@ BAR_CHARS = 40
 def title_text(loaded: Loaded) -> str:
     """Give the title of a session, without what must not leave it.
 
-    What its messages call so is not looked for: that takes longer than to measure it, and the title
-    is only shown to its user.
+    What its messages call so is looked for where the title may hold it: to go through all of them
+    takes as long as to measure them.
     """
-    return title_of(loaded.session, loaded.secrets.values)
+    title = title_of(loaded.session, loaded.secrets.values)
+    return title_of(loaded.session, loaded.known_secrets) if may_hold_named(title) else title
 
 
 def name_text(loaded: Loaded) -> str:
     """Name a session where it stands among others: title, agent, end of its id."""
-    return name_of(loaded.session, loaded.secrets.values)
+    return name_of(loaded.session, loaded.known_secrets)
 
 
 def status_text(loaded: Loaded) -> str:

@@ -5,8 +5,6 @@ a marker that is the same wherever the secret is the same. Transcripts themselve
 changed; `ullage context show` prints the context as it is.
 """
 
-import base64
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -172,10 +170,17 @@ def _list_named(text: str, places: Iterable[Found]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for value in named if _is_masked_alone(value)))
 
 
+def may_hold_named(text: str) -> bool:
+    """Tell whether what another text calls secret may stand in this one: most titles have none."""
+    return any(map(_is_unusual, text.split()))
+
+
 def _is_masked_alone(value: str) -> bool:
-    is_word = value.isalpha() and len(value) < MIN_WORD_CHARS
-    is_public = is_word or value.lower() in PUBLIC_VALUES
-    return len(value) >= MIN_KNOWN_CHARS and not is_public
+    return _is_unusual(value) and value.lower() not in PUBLIC_VALUES
+
+
+def _is_unusual(word: str) -> bool:
+    return len(word) >= (MIN_WORD_CHARS if word.isalpha() else MIN_KNOWN_CHARS)
 
 
 def find_secrets(text: str, known_values: Iterable[str] = ()) -> tuple[Secret, ...]:
@@ -255,7 +260,7 @@ def _form_finder(values: tuple[str, ...]) -> _FormFinder:
 
 def _spell_forms(value: str) -> Iterator[str]:
     """Give a value as it is, as JSON has it (in JSON, too), as URLs have it, and in base64."""
-    import json  # 3 ms, and most hooks mask nothing
+    import json  # as long as the others here: 3 ms, and most hooks mask nothing
 
     plain = (value, value.strip())
     escaped = [json.dumps(v, ensure_ascii=a)[1:-1] for v in plain for a in (True, False)]
@@ -273,6 +278,8 @@ def _spell_base64(data: bytes) -> Iterator[str]:
 
     A character that also holds bits of a neighbor is left out.
     """
+    import base64
+
     for n_before in range(3):
         encoded = base64.b64encode(b"\0" * n_before + data).decode("ascii")
         n_partial = (n_before + len(data)) % 3
@@ -283,5 +290,7 @@ def _spell_base64(data: bytes) -> Iterator[str]:
 
 
 def _write_marker(kind: str, secret: str) -> str:
+    import hashlib
+
     digest = hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
     return f"[REDACTED:{kind}:{digest[:6]}]"
