@@ -10,12 +10,7 @@ import click
 from ullage.app.config.load import refuse_read_only
 from ullage.cli import dream, options, review
 from ullage.cli.output import answer, n_columns, safe
-from ullage.core.memory.answer import (
-    DEFAULT_LIMIT,
-    MAX_LIMIT,
-    MAX_QUERY_CHARS,
-    Scope,
-)
+from ullage.core.memory.answer import DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_CHARS, Scope
 from ullage.core.memory.journal import Kind
 from ullage.store.files.places import current_places
 

@@ -7,13 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
-from ullage.core.assembly.bootstrap import (
-    IDENTITY,
-    RULES,
-    ContextFile,
-    FileKind,
-    WorkspaceFile,
-)
+from ullage.core.assembly.bootstrap import IDENTITY, RULES, ContextFile, FileKind, WorkspaceFile
 from ullage.store.files.text_files import (
     MAX_TEXT_BYTES,
     exists,

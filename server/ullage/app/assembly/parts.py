@@ -10,11 +10,7 @@ import msgspec
 from ullage.app.assembly.skill_folders import list_session_skills
 from ullage.app.assembly.skill_use import advise_on_skills
 from ullage.app.documents.check import Surroundings
-from ullage.app.documents.instruction_loading import (
-    configure,
-    home_of,
-    list_loaded,
-)
+from ullage.app.documents.instruction_loading import configure, home_of, list_loaded
 from ullage.app.documents.instructions import find_cut
 from ullage.app.gauge.inspect import Inspection, inspect
 from ullage.app.sessions.load import Loaded

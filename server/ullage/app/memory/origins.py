@@ -20,12 +20,7 @@ from ullage.core.secrets.scan import mask
 from ullage.errors import ChangedMeanwhile, StorageError, UnknownItem
 from ullage.store.files.places import Places
 from ullage.store.memory.journal import OriginReader, append_events, hold_journal, read_journal
-from ullage.store.memory.seen import (
-    MemoryFile,
-    keep_seen_texts,
-    read_memory_files,
-    read_seen_texts,
-)
+from ullage.store.memory.seen import MemoryFile, keep_seen_texts, read_memory_files, read_seen_texts
 
 GONE = ""
 """Stands for the digest of a file that is there no more."""

@@ -18,13 +18,7 @@ from msgspec.structs import replace
 from ullage.app.checkpoint.capture import capture
 from ullage.app.checkpoint.resume import restore_after_compaction
 from ullage.app.checkpoint.write import WrittenCheckpoint, is_due, write_checkpoint
-from ullage.app.memory.flush import (
-    FlushResult,
-    flush,
-    is_flush_open,
-    record_flushed,
-    workspace_of,
-)
+from ullage.app.memory.flush import FlushResult, flush, is_flush_open, record_flushed, workspace_of
 from ullage.app.runtime.progress import Restore, SessionProgress
 from ullage.app.runtime.request import (
     RequestMessages,

@@ -6,13 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from ullage.core.assembly.parts import (
-    SYSTEM_PROMPT,
-    SYSTEM_PROMPT_AND_TOOLS,
-    TOOLS,
-    Part,
-    SentText,
-)
+from ullage.core.assembly.parts import SYSTEM_PROMPT, SYSTEM_PROMPT_AND_TOOLS, TOOLS, Part, SentText
 from ullage.core.change.tool_outputs import count_result_tokens
 from ullage.core.documents.duplicates import Duplicate, find_duplicates, read_statements
 from ullage.core.gauge.breakdown import MIN_GAIN_TOKENS, Advice

@@ -9,13 +9,7 @@ import msgspec
 
 from ullage.core.documents.instructions import find_openclaw_cut
 from ullage.core.dream.memory_page import add_line, is_loss_too_large, read_points, remove_point
-from ullage.core.memory.inbox import (
-    InboxItem,
-    Section,
-    change_texts,
-    cut_items,
-    place_items,
-)
+from ullage.core.memory.inbox import InboxItem, Section, change_texts, cut_items, place_items
 from ullage.core.memory.likeness import Likeness
 from ullage.core.memory.origin import normalize_line
 from ullage.core.text.prose import plural, remove_list_mark

@@ -14,13 +14,7 @@ from ullage.core.facts.facts import Facts
 from ullage.core.text.prose import gist
 from ullage.core.text.sentences import MAX_CACHED, Sentence, read_user_sentences
 from ullage.core.text.word_lists import list_entries
-from ullage.core.text.wording import (
-    COMPLAINTS,
-    DEAD_ENDS,
-    LESSONS,
-    MOMENTARY,
-    has_marker,
-)
+from ullage.core.text.wording import COMPLAINTS, DEAD_ENDS, LESSONS, MOMENTARY, has_marker
 
 
 def _join(entries: Sequence[str]) -> str:

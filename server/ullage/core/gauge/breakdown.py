@@ -10,14 +10,7 @@ from ullage.core.gauge.gauge import Gauge
 from ullage.core.gauge.price import Cost
 from ullage.core.transcript.agent_lines import IMAGE_TOKENS
 from ullage.core.transcript.context import HIDDEN, UNSEEN, Category, Context, ContextItem
-from ullage.core.transcript.entries import (
-    Block,
-    Image,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from ullage.core.transcript.entries import Block, Image, Text, Thinking, ToolCall, ToolResult
 from ullage.core.transcript.tokens import Count, count_block, count_message
 
 LABEL_CHARS = 160

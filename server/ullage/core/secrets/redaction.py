@@ -14,12 +14,7 @@ from typing import cast
 
 import msgspec
 
-from ullage.core.secrets.scan import (
-    find_secrets,
-    list_member_secrets,
-    list_named_secrets,
-    mask,
-)
+from ullage.core.secrets.scan import find_secrets, list_member_secrets, list_named_secrets, mask
 from ullage.core.transcript import entries
 from ullage.core.transcript.context import ContextItem
 

@@ -29,13 +29,7 @@ from ullage.errors import WriteNotSupported
 from ullage.lsp.commands import progress
 from ullage.lsp.convert import last_summary_uri, resume_of, session_ref
 from ullage.lsp.follow import load_session, session_path, show_changed
-from ullage.lsp.protocol import (
-    ConfirmParams,
-    Outcome,
-    PruneArgument,
-    SessionArgument,
-    UndoArgument,
-)
+from ullage.lsp.protocol import ConfirmParams, Outcome, PruneArgument, SessionArgument, UndoArgument
 from ullage.lsp.state import UllageServer
 
 _COMPACT_BUTTON = "Compact"

@@ -11,12 +11,7 @@ from ullage.app.documents.outside_changes import write_changes_uri
 from ullage.app.dream.review import WaitingItem, list_waiting
 from ullage.app.memory.open_memory import OpenMemory
 from ullage.app.memory.origins import GONE, OutsideChange, list_outside_changes
-from ullage.app.memory.recalls import (
-    RecalledChunk,
-    count_recalls_on,
-    find_recalled,
-    record_chosen,
-)
+from ullage.app.memory.recalls import RecalledChunk, count_recalls_on, find_recalled, record_chosen
 from ullage.app.memory.search import search_memory
 from ullage.core.memory.answer import MemoryAnswer, MemoryHit
 from ullage.core.memory.origin import ORIGIN_WORDS

@@ -17,11 +17,7 @@ from ullage.formats.agents.codex.messages import (
     make_user_message,
     to_message,
 )
-from ullage.formats.agents.codex.records import (
-    is_prune,
-    payload_of,
-    read_prune_note,
-)
+from ullage.formats.agents.codex.records import is_prune, payload_of, read_prune_note
 from ullage.formats.json_line import int_of, ms_of, object_of, objects_of, text_of
 from ullage.formats.notes import own_note
 from ullage.formats.reading import calls_in, counts_in, make_item, make_usage

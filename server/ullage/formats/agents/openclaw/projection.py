@@ -3,10 +3,7 @@
 import msgspec
 
 from ullage.core.transcript.context import Category, ContextItem
-from ullage.core.transcript.entries import (
-    Entry,
-    JsonObject,
-)
+from ullage.core.transcript.entries import Entry, JsonObject
 from ullage.formats.agents.openclaw.entries import notes_of, summary_message
 from ullage.formats.agents.openclaw.messages import (
     list_section_categories,

@@ -2,12 +2,7 @@
 
 from pathlib import Path
 
-from ullage.core.config.agent_settings import (
-    AgentSettings,
-    NumberSetting,
-    number_at,
-    value_at,
-)
+from ullage.core.config.agent_settings import AgentSettings, NumberSetting, number_at, value_at
 from ullage.core.gauge.gauge import CompactionPoint
 from ullage.formats.agent_info import Env, Home, RunningSession
 from ullage.formats.agents.openclaw.entries import EVENTS, FLAT

@@ -12,14 +12,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.core.transcript.context import Compaction, Context
-from ullage.core.transcript.entries import (
-    Entry,
-    Header,
-    JsonObject,
-    Lines,
-    Problem,
-    Usage,
-)
+from ullage.core.transcript.entries import Entry, Header, JsonObject, Lines, Problem, Usage
 from ullage.core.transcript.lineage import EMPTY_INDEX, CompactionRef, Index, chain_in_order
 from ullage.formats.agent_info import AgentInfo, Env, Home, TitleField
 from ullage.formats.agents.opencode import messages, settings
