@@ -74,7 +74,12 @@ OTHER_PARTS = (
     *("ullage.core.text.json5", "ullage.core.text.wording", "ullage.core.text.sentences"),
     *("ullage.agent.hook_agents", "ullage.summary", "ullage.app.install", "ullage.app.memory"),
     *("ullage.app.sessions.find", "ullage.app.gauge.startup_files", "ullage.formats.openai_chat"),
-    *("ullage.store.transcript.openclaw_db", "ullage.store.transcript.packed", "platformdirs"),
+    *(
+        "ullage.store.transcript.openclaw_db",
+        "ullage.store.transcript.packed",
+        "platformdirs",
+        "hashlib",
+    ),
     *("html", "backports.zstd", "compression.zstd", "secrets", "regex", "subprocess"),
 )
 

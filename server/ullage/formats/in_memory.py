@@ -1,6 +1,5 @@
 """Messages that an agent's runtime holds in memory, read into the same context as a transcript."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import cast
@@ -110,6 +109,8 @@ def context_of_messages(
 
 def content_ids(bodies: Iterable[bytes]) -> tuple[str, ...]:
     """Make an id of each message; a number in their order distinguishes equal ones."""
+    import hashlib  # no session on disk needs it
+
     n_seen: Counter[str] = Counter()
     ids: list[str] = []
     for body in bodies:

@@ -1,6 +1,5 @@
 """Where things are on this machine: home, the agents' folders, our state."""
 
-import hashlib
 import os
 import re
 from contextlib import suppress
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.store.files.digest import sha256
 from ullage.store.files.quick_state import plain_state_folder
 
 MAX_NAME_CHARS = 120
@@ -115,4 +115,4 @@ def earlier_folder_name(session_key: str) -> str:
 
 
 def _digest(session_key: str) -> str:
-    return hashlib.sha256(session_key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return sha256(session_key.encode("utf-8", "surrogatepass")).hexdigest()[:8]

@@ -4,7 +4,6 @@ One SQLite file below the state folder, a cache: what cannot be read or written 
 Keys are BLAKE2b digests of the text, so that no text of a transcript is in it.
 """
 
-import hashlib
 import sqlite3
 import weakref
 from _thread import allocate_lock
@@ -15,6 +14,7 @@ from typing import TypeAlias, cast
 
 from ullage.errors import UllageError
 from ullage.store.files.atomic import make_folder, make_private_file
+from ullage.store.files.digest import blake2b
 from ullage.store.files.places import is_there
 from ullage.store.gauge.tokenizer import count_tokens
 
@@ -137,4 +137,4 @@ class TokenCounts:
 
 def _digest(text: str) -> bytes:
     data = text.encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(data, digest_size=DIGEST_BYTES).digest()
+    return blake2b(data, digest_size=DIGEST_BYTES).digest()

@@ -4,7 +4,6 @@ One small file a transcript below the state folder. A transcript is the same as 
 device and inode, its first bytes and the bytes before the index's end are what they were.
 """
 
-import hashlib
 import os
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import msgspec
 from ullage.core.transcript.lineage import EMPTY_INDEX, Index
 from ullage.errors import UllageError
 from ullage.store.files.atomic import replace_file
+from ullage.store.files.digest import sha256
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import FileLines
 
@@ -73,5 +73,5 @@ def write_index(lines: FileLines, index: Index, before: Index, places: Places) -
 
 
 def _index_path(path: Path, places: Places) -> Path:
-    name = hashlib.sha256(os.fsencode(path.absolute())).hexdigest()[:32]
+    name = sha256(os.fsencode(path.absolute())).hexdigest()[:32]
     return places.state_folder / "index" / f"{name}.json"

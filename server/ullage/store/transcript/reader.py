@@ -1,6 +1,5 @@
 """Transcripts on disk, read in blocks from either end and never held open."""
 
-import hashlib
 import os
 import stat
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ import msgspec
 
 from ullage.core.transcript.entries import Line, Lines, MemoryLines
 from ullage.errors import NotATranscript, Unreadable
+from ullage.store.files.digest import sha256
 from ullage.store.transcript.block_lines import BlockLines
 
 BLOCK_BYTES = 256 * 1024
@@ -85,7 +85,7 @@ class FileLines(BlockLines):
         start = max(0, end - PROBE_BYTES)
         head = self.read_line(0, min(PROBE_BYTES, end)).raw
         tail = self.read_line(start, end - start).raw
-        return hashlib.sha256(head).hexdigest(), hashlib.sha256(tail).hexdigest()
+        return sha256(head).hexdigest(), sha256(tail).hexdigest()
 
     def _blocks_forward(self, start: int) -> Iterator[bytes]:
         return self._read_blocks(range(start, self.size_bytes, BLOCK_BYTES))
