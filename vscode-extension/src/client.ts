@@ -154,7 +154,7 @@ export class Client implements vscode.Disposable {
     await this.start();
     if (this.connection === undefined) {
       throw new Error(
-        this.health === "not installed"
+        this.health === "not installed" || this.health === "no python"
           ? vscode.l10n.t("The Ullage server is not installed. Install it with \"Context: Install Server\".")
           : vscode.l10n.t("The Ullage server is not running. Start it with \"Context: Restart Server\"."),
       );
@@ -214,7 +214,7 @@ export class Client implements vscode.Disposable {
       if (error instanceof NoServerError) {
         // In a line beside a command that must be seen; the offer and the log have the whole message.
         if (error instanceof NotInstalledError) {
-          this.tellHealth("not installed");
+          this.tellHealth(error.base === undefined ? "no python" : "not installed", error.found);
         } else {
           this.tellHealth("no interpreter", INTERPRETER_SETTING);
         }

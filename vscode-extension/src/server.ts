@@ -7,6 +7,7 @@ import { privateEnvironment, pythonEnvironment } from "./installation";
 import { errorMessage, type Logger } from "./logger";
 import {
   commandLine,
+  foundText,
   isPythonNewEnough,
   isServerCompatible,
   newerInterpreters,
@@ -39,6 +40,8 @@ export class NotInstalledError extends NoServerError {
     message: string,
     /** What it can be installed with; undefined where this machine has no Python for it. */
     readonly base: Base | undefined,
+    /** The Pythons that are too old for it. */
+    readonly found: string,
   ) {
     super(message);
   }
@@ -72,31 +75,43 @@ export async function findServer(setting: string, own: OwnPlaces, logger: Logger
       return executable(interpreter, own, logger);
     }
   }
-  const base = await findBase(own, logger);
-  throw new NotInstalledError(base === undefined ? noPythonMessage() : notInstalledMessage(base), base);
+  throw await notInstalled(own, logger);
 }
 
-/** Return what the server can be installed with, or undefined where there is nothing. */
-export async function findBase(own: OwnPlaces, logger: Logger): Promise<Base | undefined> {
+/** Look for what the server can be installed with; the error says what that is, or what was found instead. */
+export async function notInstalled(own: OwnPlaces, logger: Logger): Promise<NotInstalledError> {
+  const tooOld: Answer[] = [];
   for (const interpreter of [...pathInterpreters(process.platform), ...newerInterpreters(process.platform)]) {
     const answer = await ask(interpreter, own, logger);
     if (answer !== undefined && isPythonNewEnough(answer.python)) {
-      return { interpreter, python: answer.python };
+      const base = { interpreter, python: answer.python };
+      return new NotInstalledError(notInstalledMessage(base), base, "");
     }
+    tooOld.push(...(answer === undefined ? [] : [answer]));
   }
-  return undefined;
+  const found = tooOld.length === 0 ? vscode.l10n.t("No Python is on the PATH") : vscode.l10n.t("Found {0}", foundText(tooOld));
+  return new NotInstalledError(noPythonMessage(found), undefined, found);
 }
 
-/** What cannot be found on this machine; the message names the oldest Python that does. */
-export function noPythonMessage(): string {
+function noPythonMessage(found: string): string {
   return vscode.l10n.t(
-    "Ullage needs Python {0} or newer, and found none on the PATH. Install it, then run \"Context: Restart Server\"; or choose the interpreter, if it is elsewhere.",
+    "{0}; Ullage needs {1} or newer. Install that, then run \"Context: Restart Server\"; or choose the interpreter, if it is elsewhere.",
+    found,
     OLDEST_PYTHON,
   );
 }
 
 async function chosenServer(interpreter: Interpreter, own: OwnPlaces, logger: Logger): Promise<Executable> {
   const answer = await ask(interpreter, own, logger);
+  if (answer !== undefined && !isPythonNewEnough(answer.python)) {
+    throw new NoServerError(
+      vscode.l10n.t(
+        "Ullage cannot start: {0} is the interpreter of the setting ullage.interpreter; {1} is needed. Choose another interpreter; or empty the setting, and run \"Context: Install Server\".",
+        foundText([answer]),
+        OLDEST_PYTHON,
+      ),
+    );
+  }
   if (typeof answer?.server !== "string") {
     throw new NoServerError(
       vscode.l10n.t(

@@ -1,6 +1,6 @@
 /** How the server is, and what the language status says of it. */
 
-export type HealthState = "starting" | "running" | "stopped" | "not installed" | "installing" | "no interpreter";
+export type HealthState = "starting" | "running" | "stopped" | "not installed" | "no python" | "installing" | "no interpreter";
 
 export interface Health {
   readonly state: HealthState;
@@ -25,6 +25,7 @@ export function healthItem(health: Health, isWorking: boolean): HealthItem {
     case "stopped":
       return { severity: "error", isBusy: false, command: "ullage.restartServer" };
     case "not installed":
+    case "no python":
       return { severity: "error", isBusy: false, command: "ullage.installServer" };
     case "no interpreter":
       return { severity: "error", isBusy: false, command: "ullage.openInterpreterSetting" };

@@ -13,6 +13,8 @@ export interface Answer {
   readonly server: string | null;
   /** Why it cannot be imported; "" where it can. */
   readonly problem: string;
+  /** Of its program; "" where it does not know that. */
+  readonly path: string;
 }
 
 /** The oldest Python that the server runs on, as its `pyproject.toml` says; a test compares them. */
@@ -29,7 +31,7 @@ export const QUESTION = [
   "except Exception as error:",
   "    problem = type(error).__name__ + ': ' + str(error)",
   "python = '.'.join(str(number) for number in sys.version_info[:3])",
-  "print(json.dumps({'python': python, 'server': server, 'problem': problem}))",
+  "print(json.dumps({'python': python, 'server': server, 'problem': problem, 'path': sys.executable or ''}))",
 ].join("\n");
 
 /** Return the interpreters on the `PATH` that are tried, the best first. */
@@ -67,9 +69,15 @@ export function parseAnswer(output: string): Answer | undefined {
   }
   const { python, server } = value;
   const problem = "problem" in value && typeof value.problem === "string" ? value.problem : "";
+  const path = "path" in value && typeof value.path === "string" ? value.path : "";
   return typeof python === "string" && (typeof server === "string" || server === null)
-    ? { python, server, problem }
+    ? { python, server, problem, path }
     : undefined;
+}
+
+/** Name a Python that was found, once where several names lead to it: `Python 3.9.18 at /usr/bin/python3`. */
+export function foundText(answers: readonly Answer[]): string {
+  return [...new Set(answers.map(({ python, path }) => (path === "" ? `Python ${python}` : `Python ${python} at ${path}`)))].join(", ");
 }
 
 export function isPythonNewEnough(python: string): boolean {

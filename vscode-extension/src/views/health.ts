@@ -56,6 +56,8 @@ function healthText(state: Health["state"]): string {
       return vscode.l10n.t("Ullage: stopped");
     case "not installed":
       return vscode.l10n.t("Ullage: not installed");
+    case "no python":
+      return vscode.l10n.t("Ullage: Python needed");
     case "installing":
       return vscode.l10n.t("Ullage: installing");
     case "no interpreter":

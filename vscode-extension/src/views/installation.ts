@@ -6,7 +6,7 @@ import type { OwnPlaces } from "../environments";
 import { install, InstallationError, type InstallationStep } from "../installation";
 import { errorMessage, type Logger } from "../logger";
 import type { GaugeParams } from "../protocol";
-import { findBase, NotInstalledError, noPythonMessage, type Base, type NoServerError } from "../server";
+import { notInstalled, NotInstalledError, type Base, type NoServerError } from "../server";
 import { chooseInterpreter } from "../settings";
 import { showQuietly } from "./outcome";
 
@@ -45,11 +45,11 @@ export class ServerInstallation implements vscode.Disposable {
 
   /** Install the server because the user asked for it, whether there is one or not. */
   async install(): Promise<void> {
-    const base = await findBase(this.own, this.logger);
-    if (base === undefined) {
-      await this.offerInstallation(new NotInstalledError(noPythonMessage(), undefined));
+    const answer = await notInstalled(this.own, this.logger);
+    if (answer.base === undefined) {
+      await this.offerInstallation(answer);
     } else {
-      await this.installWith(base);
+      await this.installWith(answer.base);
     }
   }
 

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
-import type { HealthState } from "../model/health";
+import type { Health } from "../model/health";
 import type { ServerInstallation } from "./installation";
 
 /** Where the gauge will be. */
@@ -13,10 +13,17 @@ export class InstallationItem implements vscode.Disposable {
   private readonly subscription: vscode.Disposable;
 
   constructor(client: Client, installation: ServerInstallation) {
+    let health: Health = { state: client.state, detail: "" };
     const show = (): void => {
-      this.show(client.state, installation.isDeclined);
+      this.show(health, installation.isDeclined);
     };
-    this.subscription = vscode.Disposable.from(client.onHealth(show), installation.onDidDecline(show));
+    this.subscription = vscode.Disposable.from(
+      client.onHealth((now) => {
+        health = now;
+        show();
+      }),
+      installation.onDidDecline(show),
+    );
   }
 
   dispose(): void {
@@ -24,9 +31,10 @@ export class InstallationItem implements vscode.Disposable {
     this.item?.dispose();
   }
 
-  private show(state: HealthState, isDeclined: boolean): void {
+  private show({ state, detail }: Health, isDeclined: boolean): void {
     const isInstalling = state === "installing";
-    if (!isInstalling && (state !== "not installed" || isDeclined)) {
+    const needsPython = state === "no python";
+    if (!isInstalling && ((state !== "not installed" && !needsPython) || isDeclined)) {
       this.item?.dispose();
       this.item = undefined;
       return;
@@ -34,11 +42,13 @@ export class InstallationItem implements vscode.Disposable {
     this.item ??= vscode.window.createStatusBarItem("ullage.installation", vscode.StatusBarAlignment.Left, PRIORITY);
     const { item } = this;
     item.name = vscode.l10n.t("Ullage Installation");
-    const text = isInstalling ? vscode.l10n.t("Installing Ullage…") : vscode.l10n.t("Install Ullage");
+    const offer = needsPython ? vscode.l10n.t("Python needed for Ullage") : vscode.l10n.t("Install Ullage");
+    const why = vscode.l10n.t("A coding agent has been used on this machine: see how full its context window is.");
+    const text = isInstalling ? vscode.l10n.t("Installing Ullage…") : offer;
     item.text = `$(${isInstalling ? "loading~spin" : "pulse"}) ${text}`;
-    item.tooltip = isInstalling ? undefined : vscode.l10n.t("A coding agent has been used on this machine: see how full its context window is.");
+    item.tooltip = isInstalling ? undefined : needsPython ? detail : why;
     item.command = isInstalling ? undefined : "ullage.installServer";
-    item.accessibilityInformation = { label: text, role: "button" };
+    item.accessibilityInformation = { label: needsPython ? `${text}. ${detail}` : text, role: "button" };
     item.show();
   }
 }

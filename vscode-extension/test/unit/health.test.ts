@@ -7,6 +7,8 @@ test("what is wrong is an error with a command that mends it", () => {
   assert.deepEqual([stopped.severity, stopped.command], ["error", "ullage.restartServer"]);
   const absent = healthItem({ state: "not installed", detail: "" }, false);
   assert.deepEqual([absent.severity, absent.command], ["error", "ullage.installServer"]);
+  const old = healthItem({ state: "no python", detail: "" }, false);
+  assert.deepEqual([old.severity, old.command], ["error", "ullage.installServer"]);
   const missing = healthItem({ state: "no interpreter", detail: "" }, false);
   assert.deepEqual([missing.severity, missing.command], ["error", "ullage.openInterpreterSetting"]);
 });

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { readFileSync } from "node:fs";
 import {
   commandLine,
+  foundText,
   interpreterPath,
   isPythonNewEnough,
   isServerCompatible,
@@ -50,11 +51,17 @@ test("a server fits when the first two numbers of its version are the extension'
 });
 
 test("of what an interpreter prints only the last line counts", () => {
-  const answer = { python: "3.12.1", server: null, problem: "ModuleNotFoundError: No module named 'ullage'" };
+  const answer = { python: "3.12.1", server: null, problem: "ModuleNotFoundError: No module named 'ullage'", path: "/usr/bin/python3" };
   assert.deepEqual(parseAnswer(`hello from sitecustomize\n${JSON.stringify(answer)}\r\n`), answer);
   assert.equal(parseAnswer(""), undefined);
   assert.equal(parseAnswer("[1]"), undefined);
   assert.equal(parseAnswer('{"python": 3, "server": null}'), undefined);
+});
+
+test("a Python that was found is named with its place, once whatever names lead to it", () => {
+  const answer = { python: "3.9.18", server: null, problem: "", path: "/usr/bin/python3.9" };
+  assert.equal(foundText([answer, answer]), "Python 3.9.18 at /usr/bin/python3.9");
+  assert.equal(foundText([answer, { ...answer, python: "2.7.18", path: "" }]), "Python 3.9.18 at /usr/bin/python3.9, Python 2.7.18");
 });
 
 test("a path with spaces is one word of the command", () => {

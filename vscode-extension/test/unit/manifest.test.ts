@@ -138,7 +138,7 @@ test("what is not known to read only needs a trusted workspace, wherever it is o
 
 test("an empty view says why it is so, and never that there is no session before that is known", () => {
   const ofWindow = manifest.contributes.viewsWelcome.filter(({ view }) => view === "ullage.window");
-  for (const state of ["not installed", "installing", "no interpreter", "stopped"]) {
+  for (const state of ["not installed", "no python", "installing", "no interpreter", "stopped"]) {
     assert.equal(ofWindow.filter(({ when }) => when === `ullage.server == '${state}'`).length, 1, state);
   }
   for (const { when } of manifest.contributes.viewsWelcome.filter(({ contents }) => contents === "%welcome.window%")) {

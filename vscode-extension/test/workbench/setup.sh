@@ -47,6 +47,8 @@ step code-server npm install --ignore-scripts "code-server@$version"
 vscode=$build/node_modules/code-server/lib/vscode
 cd "$vscode"
 step vscode-dependencies npm install --omit=dev --ignore-scripts   # pinned by the shrinkwrap that ships with it
+# For terminals. Not `npm rebuild`: what the package does after that asks for a node-gyp of its own.
+step node-pty node "$(npm root -g)/npm/node_modules/node-gyp/bin/node-gyp.js" rebuild -C node_modules/node-pty
 cd "$build"
 # Imported at start-up, even without a password. Run by npm, its own settings forbid scripts.
 step argon2 npm rebuild --ignore-scripts=false argon2
