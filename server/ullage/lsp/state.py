@@ -18,7 +18,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from ullage.app.change.check_material import KeptMaterials
-from ullage.app.change.undo import MadeChange
+from ullage.app.change.make import MadeChange
 from ullage.app.documents.check import Check, CheckedTranscript, Surroundings
 from ullage.app.documents.kind import DocumentKind, document_kind
 from ullage.app.documents.outline import OutlinedSession
@@ -379,10 +379,6 @@ class UllageServer(LanguageServer):
         """Have the gauge published again, of the session that is meant now."""
         self.sessions.shown = self.gauge_path()
         self.sessions.is_gauge_old.set()
-
-    def several_agents_are_live(self) -> bool:
-        live = [session for session in self.sessions.seen or () if session.is_live]
-        return len({session.session.header.agent for session in live}) > 1
 
     def surroundings(self) -> Surroundings:
         """Give what documents are judged by, as it is at this moment."""

@@ -18,9 +18,10 @@ from ullage.app.change.auto import (
     switch,
 )
 from ullage.app.change.compact import Plan
+from ullage.app.change.make import made_change
 from ullage.app.change.nudge import claim_nudge, is_question_open
 from ullage.app.change.prune import PruningPlan
-from ullage.app.change.undo import made_change, plan_undo_of, undo
+from ullage.app.change.undo import plan_undo_of, undo
 from ullage.app.sessions.open import open_session
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.decision import Ask, Compact, Idle, Prune, Warn

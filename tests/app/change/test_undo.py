@@ -7,9 +7,8 @@ import pytest
 
 from claude_files import ClaudeFile, json_line, text
 from planning import SMALL, compacted
-from ullage.app.change.make import ChangeResult
+from ullage.app.change.make import ChangeResult, made_change
 from ullage.app.change.undo import (
-    made_change,
     plan_undo_of,
     report_undo_plan,
     undo,

@@ -1,5 +1,6 @@
 """The skills of a workspace: those of OpenClaw that are eligible, and what agents list."""
 
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -79,6 +80,7 @@ def _read_skills(
         window=DEFAULT_WINDOW,
         settings=settings,
         home=str(places.home),
+        platform=sys.platform,
         has_program=lambda name: find_program(name, places, folder=workspace) is not None,
     )
     return read_skill_files(folders), request

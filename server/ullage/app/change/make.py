@@ -26,7 +26,7 @@ from ullage.core.change.edit import Append, FileChange, NewSession, apply_to_lin
 from ullage.core.change.receipt import ChangeReason, ReceiptKind
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import Layer, gauge_text
-from ullage.core.transcript.context import Context, ContextItem
+from ullage.core.transcript.context import Compaction, Context, ContextItem, PruneRecord
 from ullage.core.transcript.entries import Header, Lines
 from ullage.core.transcript.lineage import EMPTY_INDEX
 from ullage.core.transcript.tokens import count_items
@@ -63,6 +63,15 @@ class ChangePlan(msgspec.Struct, frozen=True, kw_only=True):
         path = self.loaded.path
         change = self.file_change
         return path.with_name(change.name) if isinstance(change, NewSession) else path
+
+
+class MadeChange(msgspec.Struct, frozen=True, kw_only=True):
+    """What there must still be for a change to be taken back that was told of, maybe hours ago."""
+
+    path: Path
+    receipt_id: str
+    last: Compaction | PruneRecord | None
+    """What changed the context last."""
 
 
 class ChangeResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,6 +163,17 @@ def new_file_lines(change: ChangePlan) -> list[str]:
     if change.path_after == change.loaded.path:
         return []
     return [f"Goes on in a new session: {change.path_after.name}. {copy_text(change.loaded)}"]
+
+
+def made_change(made: ChangeResult) -> MadeChange:
+    return MadeChange(
+        path=made.session.path, receipt_id=made.receipt_id, last=last_change(made.context)
+    )
+
+
+def last_change(context: Context) -> Compaction | PruneRecord | None:
+    """Give what changed the context last; a prune that is told of is later than the boundary."""
+    return context.pruned or context.boundary
 
 
 def copy_sentence(plan: ChangePlan) -> str:

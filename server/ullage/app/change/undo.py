@@ -20,7 +20,7 @@ from ullage.core.change.receipt import Receipt
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import gauge_text
 from ullage.core.text.prose import plural
-from ullage.core.transcript.context import Compaction, Context, PruneRecord
+from ullage.core.transcript.context import Compaction, PruneRecord
 from ullage.errors import Refused
 from ullage.store.change.new_session import has_digest, remove_new_session
 from ullage.store.change.receipts import list_receipts, mark, sessions_made_from
@@ -49,15 +49,6 @@ class Reversal(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def loaded(self) -> Loaded:
         return self.change.loaded
-
-
-class MadeChange(msgspec.Struct, frozen=True, kw_only=True):
-    """What there must still be for a change to be taken back that was told of, maybe hours ago."""
-
-    path: Path
-    receipt_id: str
-    last: Compaction | PruneRecord | None
-    """What changed the context last."""
 
 
 class UndoResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,7 +122,7 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
     )
     if taken_out is not None:
         return _undone_restore(loaded, newest.get("restore"), taken_out)
-    last = _last_change(loaded.context)
+    last = make.last_change(loaded.context)
     if last is None:
         raise Refused(f"{session.path.name} has no compaction or prune to undo")
     if isinstance(last, PruneRecord):
@@ -160,13 +151,7 @@ def _is_of_another_file(receipt: Receipt, path: str) -> bool:
     return path not in (receipt.path, receipt.new_path) and is_there(Path(receipt.path))
 
 
-def made_change(made: make.ChangeResult) -> MadeChange:
-    return MadeChange(
-        path=made.session.path, receipt_id=made.receipt_id, last=_last_change(made.context)
-    )
-
-
-def plan_undo_of(made: MadeChange, config: Config, places: Places) -> Withdrawal | Reversal:
+def plan_undo_of(made: make.MadeChange, config: Config, places: Places) -> Withdrawal | Reversal:
     """Work out how one change is taken back, and no other.
 
     Raises:
@@ -176,7 +161,7 @@ def plan_undo_of(made: MadeChange, config: Config, places: Places) -> Withdrawal
     path = made.path
     plan = plan_undo(open_session(path), config, places)
     is_last = plan.receipt is not None and plan.receipt.receipt_id == made.receipt_id
-    if not is_last or _last_change(plan.loaded.context) != made.last:
+    if not is_last or make.last_change(plan.loaded.context) != made.last:
         raise Refused(
             f"{path.name} was changed again since, and only its last change can be taken back: see"
             f" it with `ullage undo --dry-run --session {shlex.quote(str(path))}`"
@@ -215,11 +200,6 @@ def _reverse(plan: Reversal, config: Config, places: Places) -> UndoResult:
     before = plan.loaded
     after = measure_reading(made.session, made.reading, config, before.count, before.secrets)
     return UndoResult(before=before, after=after, resume_command=made.resume_command)
-
-
-def _last_change(context: Context) -> Compaction | PruneRecord | None:
-    """Give what changed the context last; a prune that is told of is later than the boundary."""
-    return context.pruned or context.boundary
 
 
 def _undone_restore(loaded: Loaded, receipt: Receipt | None, taken_out: FileChange) -> Reversal:

@@ -1,6 +1,5 @@
 """Which skills OpenClaw can use on this machine, and why not the others."""
 
-import sys
 from collections.abc import Iterable
 
 import msgspec
@@ -69,7 +68,7 @@ def _find_eligibility(skills: Iterable[Skill], request: SkillRequest) -> Eligibi
     needs = [skill.metadata for skill in skills]
     names = {name for need in needs for name in (*need.binaries, *need.any_binaries)}
     return Eligibility(
-        platform=sys.platform,
+        platform=request.platform,
         binaries={name for name in names if request.has_program(name)},
         variables={name for name, value in request.settings.env.items() if value},
         configuration=find_configuration(request.settings),

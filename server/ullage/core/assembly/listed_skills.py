@@ -40,6 +40,8 @@ class SkillRequest(msgspec.Struct, frozen=True, kw_only=True):
     settings: AgentSettings = AgentSettings()
     now_ms: int = 0
     home: str = ""
+    platform: str = ""
+    """As `sys.platform` gives it."""
     has_program: Callable[[str], bool] = _has_none
     """Whether this machine has a program of a name."""
 

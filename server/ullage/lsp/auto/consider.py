@@ -19,7 +19,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
 
 from ullage.app.change.auto import decline, hold_automatic_run, make_auto, plan_auto, remember_idle
 from ullage.app.change.compact import Plan, Request, compact
-from ullage.app.change.make import ChangeResult, can_change
+from ullage.app.change.make import ChangeResult, can_change, made_change
 from ullage.app.change.nudge import (
     Claim,
     claim_nudge,
@@ -30,7 +30,7 @@ from ullage.app.change.nudge import (
     snooze_session,
 )
 from ullage.app.change.prune import PruneRequest, PruningPlan, plan_pruning, prune
-from ullage.app.change.undo import made_change, plan_undo_of, undo, undone_line
+from ullage.app.change.undo import plan_undo_of, undo, undone_line
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import is_running, reopen
 from ullage.app.summary.write import ModelUse, model_use

@@ -2,9 +2,8 @@
 
 import asyncio
 
-from ullage.app.change.make import copy_sentence
+from ullage.app.change.make import copy_sentence, made_change
 from ullage.app.change.restore import NewPlan, RestorePlan, Target, plan_restore, restore
-from ullage.app.change.undo import made_change
 from ullage.app.checkpoint.find import SavedCheckpoint, find_checkpoint
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.checkpoint.write import EDITOR, write_checkpoint

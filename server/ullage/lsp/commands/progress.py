@@ -13,8 +13,7 @@ import msgspec
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from ullage.app.change.make import ChangeResult
-from ullage.app.change.undo import made_change
+from ullage.app.change.make import ChangeResult, made_change
 from ullage.app.gauge.status_text import name_text
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import ModelUse, model_use
