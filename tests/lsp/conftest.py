@@ -6,7 +6,7 @@ one in a process of its own.
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
@@ -22,6 +22,7 @@ from pytest_lsp import LanguageClient
 from language_server import running_server, serve
 from pi_files import MODEL, PiFile, conversation
 from running import WAIT_S, Place
+from siege.besieged import SCRIPT, Siege, besieged
 from ullage.lsp.state import UllageServer
 
 T = TypeVar("T")
@@ -238,8 +239,26 @@ async def other_editor(place: Place) -> AsyncIterator[Editor]:
 @pytest_asyncio.fixture
 async def stdio_editor(place: Place) -> AsyncIterator[Editor]:
     """An editor whose server is a process of its own."""
+    command = (sys.executable, "-m", "ullage", "lsp")
+    async with process_editor(place, command, env=place.env()) as editor:
+        yield editor
+
+
+@pytest_asyncio.fixture
+async def besieged_editor(place: Place) -> AsyncIterator[tuple[Editor, Siege]]:
+    """An editor that starts its server in a hostile repository."""
+    with besieged(place) as siege:
+        place_of_server = {"env": siege.env(), "cwd": place.cwd}
+        async with process_editor(place, (SCRIPT, "lsp"), **place_of_server) as editor:
+            yield editor, siege
+
+
+@asynccontextmanager
+async def process_editor(
+    place: Place, command: Sequence[str], **options: object
+) -> AsyncIterator[Editor]:
     editor = Editor(place)
-    await editor.client.start_io(sys.executable, "-m", "ullage", "lsp", env=place.env())
+    await editor.client.start_io(*command, **options)
     server = editor.client._server
     assert server is not None
     editor.ended = asyncio.ensure_future(server.wait())

@@ -8,6 +8,7 @@ import * as bands from "./flows/bands.mjs";
 import * as checkpoints from "./flows/checkpoints.mjs";
 import * as choose from "./flows/choose.mjs";
 import * as files from "./flows/files.mjs";
+import * as hostile from "./flows/hostile.mjs";
 import * as install from "./flows/install.mjs";
 import * as memory from "./flows/memory.mjs";
 import * as nothing from "./flows/nothing.mjs";
@@ -35,6 +36,8 @@ const WINDOWS = [
   // The only agent is another one.
   { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [parts] },
   { options: { isRestricted: true }, settings: { "ullage.interpreter": PYTHON }, flows: [restricted] },
+  { options: { isRestricted: true }, settings: { "ullage.interpreter": PYTHON }, flows: [hostile] },
+  { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [hostile] },
   { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [nothing] },
   { options: {}, settings: {}, flows: [install] },
 ];
@@ -61,7 +64,7 @@ async function through({ options, settings, flows }) {
   workbench = new Workbench();
   let current = flows[0];
   try {
-    for (const flow of flows) flow.prepare?.(workbench);
+    for (const flow of flows) await flow.prepare?.(workbench, { python: PYTHON, ...options });
     await workbench.start(installation, settings, options);
     say(`a window is open${options.isRestricted ? ", in Restricted Mode" : ""}`);
     for (const flow of flows) {
