@@ -12,7 +12,7 @@ def size(n_tokens: int) -> ServerSize:
 
 
 def test_a_large_server_is_told_by_the_name_that_its_tools_have() -> None:
-    ((server, finding),) = find_large_servers(TEXT, [SERVER], {"my_db": size(5_000)}, ())
+    ((server, finding),) = find_large_servers(TEXT, [SERVER], {"my_db": size(5_000)}, (), 1_000)
     assert server == SERVER
     assert finding.message.startswith("my.db takes about 5,000 tokens ")
     assert (finding.extent.start, finding.extent.end) == (Position(1, 0), Position(1, 7))
@@ -22,5 +22,5 @@ def test_a_large_server_is_told_by_the_name_that_its_tools_have() -> None:
 
 
 def test_small_servers_and_those_that_are_off_are_not_told() -> None:
-    assert not list(find_large_servers(TEXT, [SERVER], {"my_db": size(999)}, ()))
-    assert not list(find_large_servers(TEXT, [SERVER], {"my_db": size(5_000)}, {"my.db"}))
+    assert not list(find_large_servers(TEXT, [SERVER], {"my_db": size(999)}, (), 1_000))
+    assert not list(find_large_servers(TEXT, [SERVER], {"my_db": size(5_000)}, {"my.db"}, 1_000))

@@ -14,6 +14,7 @@ from ullage.app.sessions.session import Session
 from ullage.core.assembly.advice import count_tools
 from ullage.core.documents.finding import DocumentFinding, NewFile, TextFix
 from ullage.core.documents.tool_servers import ServerSize, find_large_servers
+from ullage.core.gauge.breakdown import MIN_GAIN_TOKENS
 from ullage.core.transcript.tokens import estimate_tokens
 from ullage.errors import InputError
 from ullage.formats.agent_info import AgentInfo, ToolServers
@@ -46,7 +47,7 @@ def check_tool_servers(path: Path, text: str, around: Surroundings) -> Iterator[
         return
     sizes = _find_sizes(agent, workspace, places)
     off = _list_off(agent, servers, workspace, places)
-    for server, finding in find_large_servers(text, entries, sizes, off):
+    for server, finding in find_large_servers(text, entries, sizes, off, MIN_GAIN_TOKENS):
         own = _turn_off_for_user(server.name, servers, workspace, finding)
         yield msgspec.structs.replace(finding, fixes=(*own, *finding.fixes))
 

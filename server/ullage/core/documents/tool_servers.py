@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 import msgspec
 
 from ullage.core.documents.finding import DocumentFinding, TextFix
-from ullage.core.gauge.breakdown import MIN_GAIN_TOKENS
 from ullage.core.text.positions import Positions
 from ullage.core.text.prose import plural
 
@@ -35,7 +34,11 @@ class ServerSize(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_large_servers(
-    text: str, servers: Iterable[ServerEntry], sizes: Mapping[str, ServerSize], off: Collection[str]
+    text: str,
+    servers: Iterable[ServerEntry],
+    sizes: Mapping[str, ServerSize],
+    off: Collection[str],
+    min_tokens: int,
 ) -> Iterator[tuple[ServerEntry, DocumentFinding]]:
     """Find the servers whose tools took much of a session's window, but for those in `off`.
 
@@ -44,7 +47,7 @@ def find_large_servers(
     positions = Positions(text)
     for server in servers:
         size = sizes.get(_NOT_IN_TOOLS.sub("_", server.name))
-        if size is None or size.n_tokens < MIN_GAIN_TOKENS or server.name in off:
+        if size is None or size.n_tokens < min_tokens or server.name in off:
             continue
         title, start, end, new_text = server.fix
         fix = TextFix(
