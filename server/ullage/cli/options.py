@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Coroutine
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -13,6 +14,8 @@ from ullage.errors import Refused, UllageError
 from ullage.store.files.places import Places, current_places
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from ullage.app.sessions.load import Loaded
     from ullage.app.sessions.session import Session
     from ullage.app.summary.write import ModelUse
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from ullage.summary.request import Progress, Report
 
 MIN_WINDOW_TOKENS = 1000
+N_COMPLETED = 20
+"""Sessions that a shell is offered: as many as `ullage sessions` lists."""
 F = TypeVar("F", bound=Callable[..., None])
 T = TypeVar("T")
 
@@ -29,7 +34,29 @@ def session_option(command: F) -> F:
         "--session",
         metavar="ID|PATH",
         help="Path of a transcript or id of a session; the newest one of this folder if absent.",
+        shell_complete=_complete_session,
     )(command)
+
+
+def _complete_session(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> "list[CompletionItem]":
+    """Give the shell the newest sessions of this folder, or files where none begins like that."""
+    from click.shell_completion import CompletionItem
+
+    from ullage.app.sessions.find import list_sessions
+    from ullage.app.sessions.title import title_of
+    from ullage.cli.output import safe
+
+    del context, parameter
+    places = current_places().for_reading(is_read_only=True)
+    sessions = islice(list_sessions(places.cwd, places), N_COMPLETED)
+    items = [
+        CompletionItem(session.header.session_id, help=safe(title_of(session)))
+        for session in sessions
+        if session.header.session_id.startswith(incomplete)
+    ]
+    return items or [CompletionItem(incomplete, type="file")]
 
 
 def window_option(command: F) -> F:
