@@ -27,6 +27,7 @@ from ullage.errors import InputError, WriteNotSupported
 from ullage.formats.agent_info import AgentInfo
 from ullage.formats.registry import (
     AGENTS,
+    ROWS,
     agent_info,
     agent_of_runtime,
     agent_of_shell,
@@ -94,6 +95,12 @@ def test_there_is_one_row_for_each_agent() -> None:
     assert sorted(info.agent for info in AGENTS) == sorted(get_args(Agent))
     assert [agent_info(info.agent) for info in AGENTS] == list(AGENTS)
     assert len({info.name for info in AGENTS}) == len(AGENTS)
+
+
+@each_agent
+def test_a_transcript_is_recognized_as_its_row_does(info: AgentInfo) -> None:
+    lines = open_session(sample_of(info).path).lines
+    assert ROWS[info.agent].read_header(lines) == info.read_header(lines) is not None
 
 
 @each_agent

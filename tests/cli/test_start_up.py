@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from claude_files import ClaudeFile
 from pi_files import conversation
 from running import WAIT_S
 
@@ -82,6 +83,17 @@ OTHER_PARTS = (
     ),
     *("html", "backports.zstd", "compression.zstd", "secrets", "regex", "subprocess"),
 )
+
+
+def test_a_status_of_claude_code_imports_the_row_of_no_other_agent(place) -> None:
+    names = ("openclaw", "codex", "gemini", "opencode")
+    script = SCRIPT.format(names=tuple(f"ullage.formats.agents.{name}.agent" for name in names))
+    session = ClaudeFile()
+    session.user("Fix the router.")
+    session.assistant({"type": "text", "text": "Done."})
+    path = place.write("s.jsonl", session.data)
+    done = place.run_process("context", "status", "--session", path, program=("-c", script))
+    assert done.stderr == "imported: []\n"
 
 
 def test_a_status_imports_the_row_of_its_agent_and_nothing_of_skills(place) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from typing import NamedTuple
 
 from ullage.core.transcript.entries import Agent, Header, Lines, MessageFormat
 from ullage.formats.agent_info import AgentInfo, Env
@@ -10,10 +11,22 @@ from ullage.formats.in_memory import MessageShape
 from ullage.formats.json_line import decode_object
 
 
+def _read_openclaw(lines: Lines) -> Header | None:
+    from ullage.formats.agents.openclaw.entries import read_header
+
+    return read_header(lines)
+
+
 def _import_openclaw() -> AgentInfo:
     from ullage.formats.agents.openclaw.agent import OPENCLAW
 
     return OPENCLAW
+
+
+def _read_claude_code(lines: Lines) -> Header | None:
+    from ullage.formats.agents.claude_code.records import read_header
+
+    return read_header(lines)
 
 
 def _import_claude_code() -> AgentInfo:
@@ -22,10 +35,22 @@ def _import_claude_code() -> AgentInfo:
     return CLAUDE_CODE
 
 
+def _read_codex(lines: Lines) -> Header | None:
+    from ullage.formats.agents.codex.records import read_header
+
+    return read_header(lines)
+
+
 def _import_codex() -> AgentInfo:
     from ullage.formats.agents.codex.agent import CODEX
 
     return CODEX
+
+
+def _read_gemini(lines: Lines) -> Header | None:
+    from ullage.formats.agents.gemini.records import read_header
+
+    return read_header(lines)
 
 
 def _import_gemini() -> AgentInfo:
@@ -34,28 +59,42 @@ def _import_gemini() -> AgentInfo:
     return GEMINI
 
 
+def _read_opencode(lines: Lines) -> Header | None:
+    from ullage.formats.agents.opencode.messages import read_header
+
+    return read_header(lines)
+
+
 def _import_opencode() -> AgentInfo:
     from ullage.formats.agents.opencode.agent import OPENCODE
 
     return OPENCODE
 
 
-ROWS: dict[Agent, Callable[[], AgentInfo]] = {
-    "openclaw": _import_openclaw,
-    "claude-code": _import_claude_code,
-    "codex": _import_codex,
-    "gemini": _import_gemini,
-    "opencode": _import_opencode,
+class Row(NamedTuple):
+    """An agent without what is known of it."""
+
+    read_header: Callable[[Lines], Header | None]
+    """Recognizes a transcript, importing no more than that takes."""
+    import_info: Callable[[], AgentInfo]
+
+
+ROWS: dict[Agent, Row] = {
+    "openclaw": Row(_read_openclaw, _import_openclaw),
+    "claude-code": Row(_read_claude_code, _import_claude_code),
+    "codex": Row(_read_codex, _import_codex),
+    "gemini": Row(_read_gemini, _import_gemini),
+    "opencode": Row(_read_opencode, _import_opencode),
 }
-"""In the order in which a file is tried against them. A session needs the rows up to its own, and
-all of them take as long to import as a status to make."""
+"""In the order in which a file is tried against them. A session needs one of them, and all take as
+long to import as a status to make."""
 
 
 class Agents(Iterable[AgentInfo]):
     """All rows, each imported when it is reached."""
 
     def __iter__(self) -> Iterator[AgentInfo]:
-        return (import_row() for import_row in ROWS.values())
+        return (row.import_info() for row in ROWS.values())
 
     def __len__(self) -> int:
         return len(ROWS)
@@ -67,7 +106,7 @@ MAX_GUESS_LINES = 200
 
 
 def agent_info(agent: Agent) -> AgentInfo:
-    return ROWS[agent]()
+    return ROWS[agent].import_info()
 
 
 def agent_of_shell(env: Env) -> AgentInfo | None:
@@ -93,10 +132,10 @@ def message_shape(message_format: MessageFormat) -> MessageShape:
 
 def recognize(lines: Lines) -> tuple[AgentInfo, Header] | None:
     """Find the agent of a transcript by its first lines."""
-    for info in AGENTS:
-        header = info.read_header(lines)
+    for row in ROWS.values():
+        header = row.read_header(lines)
         if header is not None:
-            return info, header
+            return row.import_info(), header
     return None
 
 

@@ -258,6 +258,8 @@ def _with_parallel(path: tuple[Entry, ...], thread: list[Entry]) -> tuple[Entry,
     one of the results lies on the chain.
     """
     on_path = {entry.entry_id for entry in path}
+    if on_path.issuperset(entry.entry_id for entry in thread):
+        return path
     answer_ids = {answer_id(entry) for entry in path} - {None}
     sent = on_path | {entry.entry_id for entry in thread if answer_id(entry) in answer_ids}
     answers = (entry for entry in thread if entry.entry_id in sent)
