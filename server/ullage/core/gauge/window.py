@@ -145,10 +145,12 @@ def largest_request(context: Context) -> int:
     """
     model = context.model or ""
     largest = {model: context.n_sent_before}
-    for message in (item.message for item in context.items):
-        if message.usage is not None:
-            name = message.model or model
-            largest[name] = max(largest.get(name, 0), message.usage.n_sent)
+    for item in context.items:
+        usage = item.message.usage
+        if usage is not None:
+            name, n_sent = item.message.model or model, usage.n_sent
+            if n_sent > largest.get(name, 0):
+                largest[name] = n_sent
     return max(n_sent for name, n_sent in largest.items() if is_same_model(name, model))
 
 

@@ -63,8 +63,10 @@ class TokenCounts:
         self._is_kept = is_kept
 
     def __call__(self, text: str) -> int:
-        if not text:
-            return 0
+        # Most are known, and a count never changes: nobody waits for the lock.
+        n_tokens = self._known.get(text) if text else 0
+        if n_tokens is not None:
+            return n_tokens
         with self._lock:
             n_tokens = self._known.get(text)
             if n_tokens is None:
