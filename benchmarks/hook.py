@@ -10,12 +10,11 @@ import os
 import random
 import shlex
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from measure import Cost, median
+from measure import Cost, median, run
 from sessions import prose
 
 from ullage.core.install.hook_settings import write_command
@@ -77,7 +76,7 @@ def main() -> None:
                 {},
             ),
         }
-        hook, line = (_installed("hook", "claude-code"), _installed("statusline"))
+        hook, line = (installed("hook", "claude-code"), installed("statusline"))
         for event, fields in EVENTS.items():
             commands[event] = hook, base | fields
         older = [*python, "-m", "ullage", "hook", "claude-code"]
@@ -95,7 +94,7 @@ def main() -> None:
                 if event == APPENDED:
                     with other.open("ab") as file:
                         file.write(turns[n + 2])
-                cost = run(command, json.dumps(fields | own).encode(), env)
+                cost = run(command, env, json.dumps(fields | own).encode())
                 # The first of a session and the first after an install take longer.
                 costs[event] += [cost] if n >= 0 else []
     bare, status = (statistics.median(c.cpu_s for c in found) for found in list(costs.values())[:2])
@@ -109,7 +108,7 @@ def main() -> None:
         )
 
 
-def _installed(*arguments: str) -> list[str]:
+def installed(*arguments: str) -> list[str]:
     command = write_command(
         arguments,
         sys.executable,
@@ -118,18 +117,6 @@ def _installed(*arguments: str) -> list[str]:
         takes_bash=True,
     )
     return shlex.split(command)
-
-
-def run(command: list[str], stdin: bytes, env: dict[str, str]) -> Cost:
-    process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    assert process.stdin is not None
-    process.stdin.write(stdin)
-    process.stdin.close()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise RuntimeError(f"{command} ended with {process.returncode}")
-    return Cost(0.0, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def part_session(path: Path) -> list[bytes]:

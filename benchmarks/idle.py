@@ -45,7 +45,8 @@ def main() -> None:
             measure(n_sessions, Path(folder))
 
 
-def measure(n_sessions: int, folder: Path) -> None:
+def start(n_sessions: int, folder: Path) -> tuple[Client, "Session"]:
+    """Start a server, and give the session that it shows."""
     home = Home(folder)
     shown = write_home(home, n_sessions)
     client = Client(home.home)
@@ -53,6 +54,11 @@ def measure(n_sessions: int, folder: Path) -> None:
     params = {"processId": None, "rootUri": None, "capabilities": {}, "workspaceFolders": folders}
     client.request("initialize", params)
     client.notify("initialized", {})
+    return client, shown
+
+
+def measure(n_sessions: int, folder: Path) -> None:
+    client, shown = start(n_sessions, folder)
     print(f"\n{n_sessions} sessions")
     windows = wait_for_rest(client.process_id)
     print(f"  at rest after {windows * REST_S:.0f} s; {memory_text(client.process_id)}", flush=True)

@@ -5,6 +5,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -14,20 +15,34 @@ class Cost(NamedTuple):
     peak_mb: float
 
 
-def run(command: Sequence[str], env: dict[str, str]) -> Cost:
-    """Run a command to its end; its output is thrown away.
+def run(
+    command: Sequence[str],
+    env: dict[str, str],
+    given: bytes = b"",
+    exit_code: int = 0,
+    cwd: Path | None = None,
+) -> Cost:
+    """Run a command to its end, giving it some input; its output is thrown away.
 
     Raises:
-        RuntimeError: it failed.
+        RuntimeError: it ended with another code.
     """
     started = time.perf_counter()
     process = subprocess.Popen(
-        command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command,
+        env=env,
+        cwd=cwd,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
+    if process.stdin is not None:
+        process.stdin.write(given)
+        process.stdin.close()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     wall_s = time.perf_counter() - started
-    if process.returncode != 0:
+    if process.returncode != exit_code:
         raise RuntimeError(f"{' '.join(command[:4])} ended with {process.returncode}")
     return Cost(wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 

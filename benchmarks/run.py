@@ -51,7 +51,7 @@ def main() -> None:
         folder = Path(name)
         compare_sizes(folder, args.sizes, args.rounds)
         if not args.sizes_only:
-            time_updates(folder)
+            print_updates(*time_updates(folder))
             time_start_up(folder)
             time_tokens()
 
@@ -103,8 +103,11 @@ def pi(version: str, path: Path) -> list[str]:
     return [node, *script, module.as_uri(), str(path), str(path.parent)]
 
 
-def time_updates(folder: Path) -> None:
-    """Append lines to a session of 100 MB, update its gauge and capture what is new after each."""
+def time_updates(folder: Path) -> tuple[list[float], list[float]]:
+    """Append lines to a session of 100 MB, update its gauge and capture what is new after each.
+
+    Gives the CPU milliseconds of both for each line.
+    """
     path = folder / "growing.jsonl"
     write_session(path, 100_000_000)
     places = Places(cwd=folder, home=folder, env={}, state_folder=folder / "update")
@@ -113,15 +116,8 @@ def time_updates(folder: Path) -> None:
     costs: list[float] = []
     captures: list[float] = []
     for number in range(N_UPDATES):
-        entry = {
-            "type": "message",
-            "id": f"f{number:07x}",
-            "parentId": followed.loaded.context.leaf_id,
-            "timestamp": f"2026-01-01T00:{number // 60:02}:{number % 60:02}.000Z",
-            "message": {"role": "user", "content": f"line {number} of a user", "timestamp": 1},
-        }
         with path.open("ab") as file:
-            file.write(json.dumps(entry).encode() + b"\n")
+            file.write(appended_line(number, followed.loaded.context.leaf_id))
         began = time.process_time()
         before, followed = followed, read_session(path, followed, Config(), places, count_tokens)
         updated = time.process_time()
@@ -129,6 +125,21 @@ def time_updates(folder: Path) -> None:
         costs.append((updated - began) * 1000)
         captures.append((time.process_time() - updated) * 1000)
     path.unlink()
+    return costs, captures
+
+
+def appended_line(number: int, parent_id: str | None) -> bytes:
+    entry = {
+        "type": "message",
+        "id": f"f{number:07x}",
+        "parentId": parent_id,
+        "timestamp": f"2026-01-01T00:{number // 60:02}:{number % 60:02}.000Z",
+        "message": {"role": "user", "content": f"line {number} of a user", "timestamp": 1},
+    }
+    return json.dumps(entry).encode() + b"\n"
+
+
+def print_updates(costs: list[float], captures: list[float]) -> None:
     print(
         f"\nGauge update for one appended line, 100 MB: median {statistics.median(costs):.2f} ms,"
     )

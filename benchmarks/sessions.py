@@ -1,4 +1,4 @@
-"""pi sessions of any size, whose live part is 2 MB whatever the size."""
+"""pi sessions of any size, whose live part is 2 MB by default, whatever the size."""
 
 import json
 import random
@@ -12,7 +12,7 @@ WORDS = (
 ).split()
 
 
-def write_session(path: Path, size_bytes: int) -> None:
+def write_session(path: Path, size_bytes: int, live_bytes: int = LIVE_BYTES) -> None:
     """Write a linear session: compactions every live part, the last one a live part from the end.
 
     It ends as real ones do while an agent works: with a tool's output behind the last answer.
@@ -20,7 +20,7 @@ def write_session(path: Path, size_bytes: int) -> None:
     """
     rng = random.Random(size_bytes)
     texts = [prose(rng, rng.randint(200, 9000)) for _ in range(200)]
-    n_live = min(LIVE_BYTES, size_bytes // 2)
+    n_live = min(live_bytes, size_bytes // 2)
     n_parts = max(1, size_bytes // n_live - 1)
     with path.open("wb") as file:
         file.write(line({"type": "session", "version": 3, "id": "bench", "cwd": "/bench"}))
