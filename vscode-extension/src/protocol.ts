@@ -76,7 +76,7 @@ export interface GaugeParams {
   label: string;
   /** What the session is called: its title, its agent and the end of its id. */
   title: string;
-  /** What the status item says: the gauge, and the agent's name where several agents are live. */
+  /** What the status item says: the gauge, behind agent and title where another session lives. */
   item: string;
   /** Whether its user chose it, so that it stays. */
   isChosen: boolean;

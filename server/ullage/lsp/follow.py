@@ -129,6 +129,8 @@ async def discover(ls: UllageServer) -> None:
             del sessions[path]
     if _list_shown(ls) != before:
         refresh_lists(ls, "sessions")
+        # It names its session where another one is live.
+        ls.sessions.is_gauge_old.set()
     path = ls.gauge_path()
     if path != ls.sessions.shown:
         if path is not None:

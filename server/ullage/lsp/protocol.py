@@ -70,7 +70,7 @@ class GaugeParams:
     title: str = ""
     """What the session is called: its title, its agent and the end of its id."""
     item: str = ""
-    """What the status item says: the gauge, and the agent's name where several agents are live."""
+    """What the status item says: the gauge, behind agent and title where another session lives."""
     isChosen: bool = False
     """Whether its user chose it, so that it stays."""
     canWrite: bool = False

@@ -105,3 +105,19 @@ async def test_the_limits_of_the_plan_stand_in_the_hover_and_beside_the_gauge_if
     wish = types.DidChangeConfigurationParams(settings={"ullage": {"gauge.showLimits": True}})
     editor.client.workspace_did_change_configuration(wish)
     await editor.gauge(lambda gauge: gauge.item == f"{found.text} · 5h 3% · week 41%")
+
+
+async def test_where_another_session_is_live_the_item_names_agent_and_title(
+    editor, workspace_session: tuple[PiFile, Path], place: Place
+) -> None:
+    _, path = workspace_session
+    await editor.start(place.cwd)
+    alone = await editor.gauge(lambda gauge: gauge.text == "42%")
+    assert alone.item == "42%"
+    await editor.execute("ullage.choose", {"session": str(path)})
+    other = PiFile(cwd=str(place.cwd), session_id="another")
+    other.user("Something else.")
+    other.assistant("Done.", usage=10_000, model=MODEL)
+    place.write(str(path.with_name("2026-02-04_another.jsonl")), other.data, age_s=0.0)
+    named = await editor.gauge(lambda gauge: gauge.item != "42%")
+    assert re.fullmatch(r"pi / OpenClaw · \S.{0,23} 42%", named.item)

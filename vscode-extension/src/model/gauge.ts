@@ -1,6 +1,7 @@
 /** What the status bar item shows, from what the server says. */
 
 import type { GaugeParams } from "../protocol";
+import { healthItem, type Health, type HealthItem } from "./health";
 
 type Level = GaugeParams["level"];
 
@@ -24,6 +25,21 @@ export function gaugeItem(params: GaugeParams, isBusy: boolean): GaugeItem | und
     background: background(params.level),
     label: params.label,
   };
+}
+
+/** What stands in the gauge's place while no server tells one. */
+export interface AbsentItem {
+  readonly text: string;
+  readonly command: HealthItem["command"];
+}
+
+/** Return that, or undefined where another item speaks, or at a first start; `wasShown` where a gauge stood there. */
+export function absentItem(health: Health, wasShown: boolean): AbsentItem | undefined {
+  const { severity, command } = healthItem(health, false);
+  if (command === "ullage.installServer" || health.state === "installing" || (severity !== "error" && !wasShown)) {
+    return undefined;
+  }
+  return { text: `$(${severity === "error" ? "error" : "loading~spin"}) ?`, command };
 }
 
 /** Nothing is told by color alone. */

@@ -46,7 +46,7 @@ export class HealthStatus implements vscode.Disposable {
   }
 }
 
-function healthText(state: Health["state"]): string {
+export function healthText(state: Health["state"]): string {
   switch (state) {
     case "starting":
       return vscode.l10n.t("Ullage: starting");
@@ -65,7 +65,7 @@ function healthText(state: Health["state"]): string {
   }
 }
 
-function commandTitle(command: HealthItem["command"]): string {
+export function commandTitle(command: HealthItem["command"]): string {
   switch (command) {
     case "ullage.showLogs":
       return vscode.l10n.t("Show Logs");

@@ -3,9 +3,11 @@
 import * as vscode from "vscode";
 import type { Client } from "../client";
 import { commandLink, hoverActions } from "../model/actions";
-import { gaugeItem } from "../model/gauge";
+import { absentItem, gaugeItem } from "../model/gauge";
+import type { Health } from "../model/health";
 import type { GaugeParams } from "../protocol";
 import { actionTitle } from "./actionTitles";
+import { commandTitle, healthText } from "./health";
 
 /** Chosen: left of what most extensions show (0), right of branch and synchronization (10,000 and more). */
 const PRIORITY = 50;
@@ -15,6 +17,9 @@ export class GaugeStatusBarItem implements vscode.Disposable {
   private readonly subscription: vscode.Disposable;
   private params: GaugeParams | undefined;
   private isBusy = false;
+  private health: Health = { state: "starting", detail: "" };
+  /** Whether a gauge stood here last: then it is missed. */
+  private wasShown = false;
 
   constructor(client: Client) {
     this.item = vscode.window.createStatusBarItem("ullage.gauge", vscode.StatusBarAlignment.Left, PRIORITY);
@@ -29,6 +34,10 @@ export class GaugeStatusBarItem implements vscode.Disposable {
         this.isBusy = isBusy;
         this.show();
       }),
+      client.onHealth((health) => {
+        this.health = health;
+        this.show();
+      }),
     );
   }
 
@@ -38,8 +47,13 @@ export class GaugeStatusBarItem implements vscode.Disposable {
 
   private show(): void {
     const { params, item } = this;
-    const gauge = params === undefined ? undefined : gaugeItem(params, this.isBusy);
-    if (params === undefined || params.session === null || gauge === undefined) {
+    if (params === undefined) {
+      this.showAbsence();
+      return;
+    }
+    const gauge = gaugeItem(params, this.isBusy);
+    this.wasShown = gauge !== undefined;
+    if (params.session === null || gauge === undefined) {
       item.hide();
       return;
     }
@@ -52,6 +66,23 @@ export class GaugeStatusBarItem implements vscode.Disposable {
       title: vscode.l10n.t("Show Menu"),
       arguments: [params.session.path],
     };
+    item.show();
+  }
+
+  /** While no server tells a gauge, the item says so and leads to what mends that. */
+  private showAbsence(): void {
+    const { item, health } = this;
+    const absent = absentItem(health, this.wasShown);
+    if (absent === undefined) {
+      item.hide();
+      return;
+    }
+    const text = [healthText(health.state), health.detail].filter((words) => words !== "").join(" · ");
+    item.text = absent.text;
+    item.tooltip = text;
+    item.backgroundColor = undefined;
+    item.accessibilityInformation = { label: vscode.l10n.t("Context use unknown. {0}", text), role: "button" };
+    item.command = { command: absent.command, title: commandTitle(absent.command) };
     item.show();
   }
 }

@@ -124,10 +124,14 @@ export class Trees implements vscode.Disposable {
       return parent.subject.kind === "memories" ? parent.subject.rows.map(memoryTreeRow) : [];
     }
     if (!this.client.isRunning) {
+      void vscode.commands.executeCommand("setContext", "ullage.hasNoMemory", false);
       this.memory.showCount(0, "");
       return [];
     }
     const { rows, inbox, recalled, changes, canFlush, canDream, canUndoReview } = await this.client.request(MEMORY_REQUEST, { session: this.shown.path });
+    // Known, not only unknown as yet.
+    const hasNone = [rows, inbox, recalled, changes].every(({ length }) => length === 0);
+    void vscode.commands.executeCommand("setContext", "ullage.hasNoMemory", hasNone);
     void vscode.commands.executeCommand("setContext", "ullage.canFlush", canFlush);
     void vscode.commands.executeCommand("setContext", "ullage.canDream", canDream);
     void vscode.commands.executeCommand("setContext", "ullage.canUndoReview", canUndoReview);

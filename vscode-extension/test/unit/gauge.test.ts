@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { gaugeItem } from "../../src/model/gauge";
+import { absentItem, gaugeItem } from "../../src/model/gauge";
 import type { GaugeParams } from "../../src/protocol";
 
 const params: GaugeParams = {
@@ -33,6 +33,22 @@ test("the item shows the server's words behind the icon", () => {
 test("an estimate and an unknown figure keep their marks", () => {
   assert.equal(gaugeItem({ ...params, item: "~42%" }, false)?.text, "$(pulse) ~42%");
   assert.equal(gaugeItem({ ...params, item: "?" }, false)?.text, "$(pulse) ?");
+});
+
+test("without a server the item stays where a gauge stood, and leads to what mends that", () => {
+  assert.deepEqual(absentItem({ state: "starting", detail: "" }, true), { text: "$(loading~spin) ?", command: "ullage.showLogs" });
+  assert.deepEqual(absentItem({ state: "running", detail: "" }, true), { text: "$(loading~spin) ?", command: "ullage.showLogs" });
+  assert.equal(absentItem({ state: "starting", detail: "" }, false), undefined);
+  for (const wasShown of [false, true]) {
+    assert.deepEqual(absentItem({ state: "stopped", detail: "" }, wasShown), { text: "$(error) ?", command: "ullage.restartServer" });
+    assert.equal(absentItem({ state: "no interpreter", detail: "" }, wasShown)?.command, "ullage.openInterpreterSetting");
+  }
+});
+
+test("where the server is to be installed another item speaks", () => {
+  for (const state of ["not installed", "no python", "installing"] as const) {
+    assert.equal(absentItem({ state, detail: "" }, true), undefined);
+  }
 });
 
 test("of several agents the one that is shown is named, and a chosen session has a mark", () => {

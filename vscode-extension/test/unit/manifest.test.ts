@@ -136,7 +136,7 @@ test("what is not known to read only needs a trusted workspace, wherever it is o
   assert.deepEqual(offered.filter((entry) => !WITHOUT_TRUST.includes(entry.command) && !hasTrust(entry)), []);
 });
 
-test("an empty view says why it is so, and never that there is no session before that is known", () => {
+test("an empty view says why it is so, and never that there is nothing before that is known", () => {
   const ofWindow = manifest.contributes.viewsWelcome.filter(({ view }) => view === "ullage.window");
   for (const state of ["not installed", "no python", "installing", "no interpreter", "stopped"]) {
     assert.equal(ofWindow.filter(({ when }) => when === `ullage.server == '${state}'`).length, 1, state);
@@ -144,6 +144,8 @@ test("an empty view says why it is so, and never that there is no session before
   for (const { when } of manifest.contributes.viewsWelcome.filter(({ contents }) => contents === "%welcome.window%")) {
     assert.equal(when, "ullage.hasNoSession || !ullage.server");
   }
+  const ofMemory = manifest.contributes.viewsWelcome.filter(({ view }) => view === "ullage.memory");
+  assert.deepEqual(ofMemory.map(({ when }) => when), ["ullage.hasNoMemory"]);
 });
 
 test("menus and keys name only commands of this extension", () => {

@@ -32,6 +32,7 @@ from ullage.core.gauge.breakdown import Share
 from ullage.core.gauge.gauge import gauge_text, tells_usage, triggers
 from ullage.core.gauge.history import HistoryMark, UsagePoint
 from ullage.core.gauge.status import Status, last_compaction_ms, rfc3339
+from ullage.core.text.prose import gist
 from ullage.core.transcript.agent_lines import share_text
 from ullage.lsp import protocol
 from ullage.lsp.convert import LEVELS, escape_markdown, session_ref
@@ -48,6 +49,8 @@ PAUSE_S = 5.0
 MAX_SHARES = 6
 """In the hover; smaller ones are in the view of the window."""
 NO_GAUGE = GaugeParams(session=None, text="?", tooltip="", level="normal", label="No session")
+ITEM_TITLE_CHARS = 24
+"""A status bar is shared with others (chosen)."""
 MARK_NAMES: Final = {"compaction": "Compaction", "prune": "Prune"}
 
 
@@ -88,7 +91,7 @@ async def _publish(ls: UllageServer) -> None:
         ls.sessions.filling = ls.begin(_fill, ls, loaded)
     params = evolve(
         params,
-        item=_item(loaded, params.text, is_named=ls.several_agents_are_live()),
+        item=_item(loaded, params.text, is_named=_is_one_of_several(ls, loaded)),
         isChosen=loaded.path == ls.sessions.chosen,
     )
     if _find_shown(ls) is not loaded:
@@ -97,8 +100,17 @@ async def _publish(ls: UllageServer) -> None:
     ls.protocol.notify(GAUGE_NOTIFICATION, params)
 
 
+def _is_one_of_several(ls: UllageServer, loaded: Loaded) -> bool:
+    """Whether another session than the shown one is live, for which that could be taken."""
+    return any(
+        seen.is_live and seen.path != loaded.path and seen.session.header.parent_session_id is None
+        for seen in ls.sessions.seen or ()
+    )
+
+
 def _item(loaded: Loaded, text: str, *, is_named: bool) -> str:
-    name = f"{loaded.session.agent.name} " if is_named else ""
+    title = gist(title_text(loaded), ITEM_TITLE_CHARS) if is_named else ""
+    name = f"{loaded.session.agent.name} · {title} " if is_named else ""
     limits = short_limits_text(loaded) if loaded.policy.shows_limits else ""
     return f"{name}{text} · {limits}" if limits else f"{name}{text}"
 
