@@ -9,6 +9,7 @@ from typing import cast
 
 import msgspec
 
+from ullage.core.text.lazy_pattern import lazy_pattern
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Header, JsonObject, Line, Lines
 from ullage.core.transcript.lineage import Node
@@ -17,7 +18,7 @@ from ullage.formats import json_line
 MAX_TRIES = 64
 """Beginnings of records that are looked for in a damaged line (chosen)."""
 _BOM = b"\xef\xbb\xbf"
-_BEGINNING = re.compile(
+_BEGINNING = lazy_pattern(
     r'\{"(?:type|id|uuid|parentUuid|parentId|isSidechain|timestamp|sessionId)":'
 )
 

@@ -5,7 +5,6 @@ from contextlib import suppress
 from datetime import date, datetime
 from pathlib import Path
 
-from ullage.core.checkpoint.startup_files import find_unread_files, list_startup_files
 from ullage.core.checkpoint.startup_rules import AGENTS_NAME, find_startup_rules
 from ullage.core.gauge.status import last_compaction_ms
 from ullage.core.transcript.context import Context
@@ -26,6 +25,10 @@ def find_unread_startup_files(context: Context) -> tuple[str, ...] | None:
     if folder is None or not context.compactions:
         return None
     top, agents_md = read_agents_file(Path(folder))
+    if not agents_md:
+        return None
+    from ullage.core.checkpoint.startup_files import find_unread_files, list_startup_files
+
     named = list_startup_files(find_startup_rules(agents_md), _day_of(last_compaction_ms(context)))
     files = [name for name in named if exists(top / name)]
     return find_unread_files(context, files, str(top)) if files else None

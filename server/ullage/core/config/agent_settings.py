@@ -10,9 +10,10 @@ from typing import cast
 
 import msgspec
 
+from ullage.core.text.lazy_pattern import lazy_pattern
 from ullage.core.transcript.entries import JsonObject
 
-_NUMBER = re.compile(
+_NUMBER = lazy_pattern(
     r"\s*\+?((?:[0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]{1,2})?)", re.IGNORECASE
 )
 MAX_NUMBER = 10**15

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
+from ullage.core.text.lazy_pattern import lazy_pattern
 from ullage.core.text.quoting import one_line, quote_as_data
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Text, ToolResult
@@ -18,7 +19,7 @@ MAX_PIN_CHARS = 8_000
 """Some 2,000 tokens, a third of the largest summary; chosen."""
 MAX_PINNED_CHARS = 24_000
 """All pins of a session together: they come on top of every summary. Chosen."""
-_SECTION = re.compile(
+_SECTION = lazy_pattern(
     rf"^## {PINNED}(?: by the workspace)?\n(?:(?:- | {{2}}).*(?:\n|\Z)|\n(?= {{2}}))*", re.MULTILINE
 )
 

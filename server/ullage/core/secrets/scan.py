@@ -5,7 +5,6 @@ a marker that is the same wherever the secret is the same. Transcripts themselve
 changed; `ullage context show` prints the context as it is.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import cast
@@ -15,6 +14,7 @@ import msgspec
 
 from ullage.core.secrets.quick_gate import MIN_KNOWN_CHARS
 from ullage.core.secrets.rules import Found, find_by_rules, find_by_rules_at, find_named, may_match
+from ullage.core.text.lazy_pattern import lazy_pattern
 
 MAX_KNOWN = 2_000
 """More values than this are no user's; the longest are kept (chosen)."""
@@ -26,16 +26,16 @@ PUBLIC_VALUES = frozenset(
 MIN_WORD_CHARS = 16
 """A shorter word of letters alone, though it may be a secret by its name, stands in other texts
 as well (chosen)."""
-_SECRET_NAME = re.compile(
+_SECRET_NAME = lazy_pattern(
     r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS|_PASS|_PWD)S?"
     r"(?:_?\d{1,3}|_BASE)?\Z"
 )
-_URL_PASSWORD = re.compile(r"://[^\s/:@]{0,100}:([^\s/@]{8,1000})@")
+_URL_PASSWORD = lazy_pattern(r"://[^\s/:@]{0,100}:([^\s/@]{8,1000})@")
 
 
-_QUOTED = re.compile("%[0-9A-F]{2}")
-_GAP = re.compile(r"\s")
-_END_OF_VALUE = re.compile(r"""[\s"'`\\<>]""")
+_QUOTED = lazy_pattern("%[0-9A-F]{2}")
+_GAP = lazy_pattern(r"\s")
+_END_OF_VALUE = lazy_pattern(r"""[\s"'`\\<>]""")
 MAX_GAPS = 4
 """A value with more of them is a sentence, as `"password": "At least 8 characters, please"` of a
 translation (chosen)."""
@@ -43,9 +43,9 @@ JUDGED_CHARS = 1_000
 """Of a value: no rule reads on (chosen)."""
 _FEW_HEADS = 64
 """So many beginnings of forms are looked for one by one more quickly (measured); a value has 4."""
-MARKER = re.compile(r"\[REDACTED:[^\]]*\]")
-_ANYTHING = re.compile(r"[\s\S]+")
-_LONG_WORD = re.compile(rf"\S{{{MIN_KNOWN_CHARS},}}")
+MARKER = lazy_pattern(r"\[REDACTED:[^\]]*\]")
+_ANYTHING = lazy_pattern(r"[\s\S]+")
+_LONG_WORD = lazy_pattern(rf"\S{{{MIN_KNOWN_CHARS},}}")
 """Where values can stand that have no space among their first characters: in few words."""
 MAX_PASSES = 4
 """More secrets without a gap between them than this are no text any more (chosen)."""

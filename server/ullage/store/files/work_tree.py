@@ -1,12 +1,12 @@
 """Which repository and branch a folder is of, as git's own files say; git itself is not run."""
 
 import re
-from hashlib import sha256
 from pathlib import Path
 
 import msgspec
 
 from ullage.core.text.lazy_pattern import lazy_pattern
+from ullage.store.files.digest import sha256
 from ullage.store.files.places import Places, is_project
 from ullage.store.files.text_files import exists, read_plain_file
 

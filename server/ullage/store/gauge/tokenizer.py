@@ -4,14 +4,14 @@ tiktoken downloads its rank files at first use. Ours are handed to it while it b
 encoding. It is built only where more is to be counted than a few texts.
 """
 
-import re
+from _thread import allocate_lock
 from collections.abc import Callable, Iterator
 from functools import cache
-from threading import Lock
 from typing import TYPE_CHECKING, Protocol, cast
 
 import msgspec
 
+from ullage.core.text.lazy_pattern import lazy_pattern
 from ullage.data.packaged import read_packaged
 from ullage.store.gauge.light_counter import is_plain, light_counter
 from ullage.store.gauge.ranks import SHA256, read_ranks
@@ -25,9 +25,9 @@ PIECE_CHARS = 65_536
 """Longest text for one native call, which cannot be interrupted."""
 MAX_RUN_CHARS = 500_000
 
-_CUT = re.compile(r"(?<=\n)(?=[A-Za-z0-9])")
-_LONG_RUN = re.compile(r"\s{500000}")
-_patch_lock = Lock()
+_CUT = lazy_pattern(r"(?<=\n)(?=[A-Za-z0-9])")
+_LONG_RUN = lazy_pattern(r"\s{500000}")
+_patch_lock = allocate_lock()
 
 
 class _Tokenizer(Protocol):

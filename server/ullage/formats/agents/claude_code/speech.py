@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from ullage.core.text.lazy_pattern import lazy_pattern
 from ullage.core.transcript.entries import Block, Entry, JsonObject, Speech, Text, ToolResult
 from ullage.formats.json_line import object_of, objects_of, text_of
 from ullage.formats.speech import OWN_OPENINGS, SpeechMarks, make_speech
@@ -46,7 +47,7 @@ MARKS = SpeechMarks(
 )
 _PERSONS = ("human", "person", "composer", "suggestion", "unclassified", "voice-call")
 """Whose words a message holds by its `origin` where a person sent it (2.1.330)."""
-_COMMAND = re.compile(
+_COMMAND = lazy_pattern(
     r"\s*(?:<(command-message|command-name|skill-format)>(?P<name>[^<]*)</\1>"
     r"|<command-args>(?P<args>.*?)</command-args>)",
     re.DOTALL,
@@ -56,9 +57,9 @@ _SUMMARIZER = "acompact-"
 _PROMPT_COMMAND = "<command-message>"
 """A command that goes to the model begins so; one of Claude Code itself with its name."""
 _CONTINUED = "This session is being continued from a previous conversation"
-_SUMMARY = re.compile(r"^Summary:\n", re.MULTILINE)
+_SUMMARY = lazy_pattern(r"^Summary:\n", re.MULTILINE)
 """What comes before it is Claude Code's word and the model's scratch (2.0 to 2.1)."""
-_AFTER_SUMMARY = re.compile(
+_AFTER_SUMMARY = lazy_pattern(
     r"\n(?:If you need specific details from before compaction"
     r"|Please continue the conversation from where we left it off"
     r"|Continue the conversation from where it left off)"
