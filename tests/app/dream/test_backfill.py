@@ -176,6 +176,17 @@ def test_what_no_person_said_is_not_proposed(place: Place, asked: str) -> None:
     assert not (place.cwd / "DREAMS.md").exists()
 
 
+def test_what_a_message_calls_secret_is_in_no_proposal(place: Place) -> None:
+    pi = PiFile(cwd=str(place.cwd))
+    pi.user(f"Our team has an API spec document at /docs/gr33n-Fr0g-77.yaml. {EMOJI}")
+    pi.assistant("Done.")
+    pi.user("password: gr33n-Fr0g-77")
+    place.write(str(folder_of("openclaw", place) / "a.jsonl"), pi.data)
+    run(place)
+    assert EMOJI in findings(place)
+    assert "gr33n" not in (place.cwd / "DREAMS.md").read_text("utf-8")
+
+
 def test_what_memory_handed_out_is_not_learned_from_who_repeats_it(place: Place) -> None:
     pi = PiFile(cwd=str(place.cwd))
     pi.user("What do we know of emoji?")

@@ -18,7 +18,7 @@ from ullage.app.dream.write import add_items, write_item
 from ullage.app.sessions.find import list_sessions
 from ullage.app.sessions.load import read
 from ullage.app.sessions.past import list_all_items
-from ullage.app.sessions.secrets import secrets_for
+from ullage.app.sessions.secrets import add_named, secrets_for
 from ullage.app.sessions.session import Session
 from ullage.app.sessions.title import name_of
 from ullage.core.config.settings import Config
@@ -26,6 +26,7 @@ from ullage.core.dream.lasting import cut_to_statement
 from ullage.core.dream.propose import Known, Statement, propose
 from ullage.core.memory.inbox import InboxItem
 from ullage.core.memory.quoted import quote_memory
+from ullage.core.secrets.redaction import list_named_in
 from ullage.core.text.prose import plural
 from ullage.core.text.quotations import read_own_words
 from ullage.core.text.sentences import read_user_sentences
@@ -175,7 +176,8 @@ def list_statements(session: Session, places: Places) -> Iterator[Statement]:
         InputError: it cannot be read.
     """
     reading = read(session, places.for_reading(is_read_only=True))
-    secrets = secrets_for(session.header, places)
+    named = list_named_in(list_all_items(session, reading))
+    secrets = add_named(secrets_for(session.header, places), named)
     name = name_of(session, secrets)
     handed_out: list[str] = []
     for number, item in enumerate(list_all_items(session, reading), 1):

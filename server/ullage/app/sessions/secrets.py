@@ -38,8 +38,7 @@ class SessionSecrets:
         seen, named = ((), frozenset[str]()) if last is None else (last.items, last.named)
         is_longer = len(items) >= len(seen) and all(map(is_, seen, items))
         named = named.union(list_named_in(items[len(seen) :] if is_longer else items))
-        # However many a session names, those of the user's environment stay.
-        values = _sort({*self.values, *_sort(named)[:MAX_KNOWN]})
+        values = add_named(self.values, named)
         self._last = _Asked(items, named, values)
         return values
 
@@ -50,6 +49,11 @@ class _Asked(NamedTuple):
     items: tuple[ContextItem, ...]
     named: frozenset[str]
     values: tuple[str, ...]
+
+
+def add_named(values: Iterable[str], named: Iterable[str]) -> tuple[str, ...]:
+    """Add what a session names, longest first; however many that are, the other values stay."""
+    return _sort({*values, *_sort(set(named))[:MAX_KNOWN]})
 
 
 def secrets_for(header: Header, places: Places) -> tuple[str, ...]:
