@@ -8,6 +8,7 @@ from pygls.exceptions import JsonRpcException
 
 from pi_files import MODEL, PiFile, conversation, grow
 from running import WAIT_S, Place
+from ullage.core.documents.virtual_uri import write_entry_uri
 from ullage.lsp.views.sessions import MAX_TOPIC_CHARS
 
 REQUESTS = ("status", "sessions", "window", "history", "checkpoints", "memory")
@@ -100,10 +101,11 @@ async def test_the_window_adds_up_to_the_gauge(
     users = next(row for row in shares if row.title == "User")
     assert users.children[0].entry
     assert users.children[0].title.startswith("Please look at file")
-    lines = path.read_text("utf-8").split("\n")
-    rows = [row for share in shares for row in share.children if row.kind == "entry"]
-    assert rows
-    assert all(row.key.split(":")[1] in lines[row.line] for row in rows)
+    question = await editor.execute("ullage.show", {"uri": users.children[0].uri})
+    assert "> Please look at file number" in question.text
+    assert question.text.count("\n## ") < 2
+    with pytest.raises(JsonRpcException, match="no entry gone"):
+        await editor.execute("ullage.show", {"uri": write_entry_uri(str(path), "gone")})
 
 
 async def test_what_is_sent_beside_the_transcript_leads_to_its_files(

@@ -158,10 +158,10 @@ export interface WindowRow {
   tooltip: string;
   label: string;
   nTokens: number;
-  /** Line of the transcript, from 0. */
-  line: number | null;
   /** The file that a part comes from. */
   path: string | null;
+  /** A document that shows an entry as readable chat. */
+  uri: string | null;
   /** What `ullage.prune` takes; null where it cannot be pruned. */
   item: string | null;
   /** What `ullage.pin` takes; null where it cannot be pinned. */

@@ -168,10 +168,10 @@ class WindowRow:
     tooltip: str
     label: str
     nTokens: int
-    line: int | None = None
-    """Of the transcript, from 0."""
     path: str | None = None
     """The file that a part comes from."""
+    uri: str | None = None
+    """A document that shows an entry as readable chat."""
     item: str | None = None
     """What `ullage.prune` takes; None where it cannot be pruned."""
     entry: str | None = None

@@ -13,7 +13,7 @@ export type Subject =
 
 /** Where a click leads. */
 export type Target =
-  | { readonly kind: "file"; readonly path: string; readonly line: number | null }
+  | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "lines"; readonly path: string; readonly firstLine: number; readonly lastLine: number }
   | { readonly kind: "document"; readonly uri: string }
   | { readonly kind: "choose" };
@@ -89,7 +89,7 @@ export function windowTreeRow(row: WindowRow, session: SessionRow): TreeRow {
     ),
     label: row.label,
     state: row.children.length > 0 ? "collapsed" : "leaf",
-    target: windowTarget(row, path),
+    target: windowTarget(row),
     subject: { kind: "window", row, session },
   };
 }
@@ -105,7 +105,7 @@ export function checkpointTreeRow(row: CheckpointRow, session: string): TreeRow 
     context: words("checkpoint", row.isReadable && "readable", row.previous !== null && "follows"),
     label: row.label,
     state: "leaf",
-    target: { kind: "file", path: row.path, line: null },
+    target: { kind: "file", path: row.path },
     subject: { kind: "checkpoint", row, session },
   };
 }
@@ -184,11 +184,11 @@ const MEMORY_LEVELS: Readonly<Record<MemoryRow["kind"], TreeRow["level"]>> = {
   problem: "error",
 };
 
-function windowTarget({ path, line }: WindowRow, session: string): Target | undefined {
+function windowTarget({ path, uri }: WindowRow): Target | undefined {
   if (path !== null) {
-    return { kind: "file", path, line: null };
+    return { kind: "file", path };
   }
-  return line === null ? undefined : { kind: "file", path: session, line };
+  return uri === null ? undefined : { kind: "document", uri };
 }
 
 function memoryTarget({ kind, path, firstLine, lastLine, uri }: MemoryRow): Target | undefined {
@@ -202,7 +202,7 @@ function memoryTarget({ kind, path, firstLine, lastLine, uri }: MemoryRow): Targ
     case "memory":
     case "log":
     case "instructions":
-      return firstLine === null || lastLine === null ? { kind: "file", path, line: null } : { kind: "lines", path, firstLine, lastLine };
+      return firstLine === null || lastLine === null ? { kind: "file", path } : { kind: "lines", path, firstLine, lastLine };
   }
 }
 

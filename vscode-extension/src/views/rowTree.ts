@@ -116,13 +116,8 @@ function clickCommand({ target, subject }: TreeRow): vscode.Command | undefined 
       return undefined;
     case "choose":
       return { command: "ullage.chooseSession", title: vscode.l10n.t("Show This Session"), arguments: [{ subject }] };
-    case "file": {
-      const options: vscode.TextDocumentShowOptions = { preview: true };
-      if (target.line !== null) {
-        options.selection = new vscode.Range(target.line, 0, target.line, 0);
-      }
-      return openCommand(vscode.Uri.file(target.path), options);
-    }
+    case "file":
+      return openCommand(vscode.Uri.file(target.path), { preview: true });
     case "lines":
       return openCommand(vscode.Uri.file(target.path), { preview: true, selection: linesRange(target.firstLine, target.lastLine) });
     case "document":

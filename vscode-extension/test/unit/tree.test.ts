@@ -25,8 +25,8 @@ const entry: WindowRow = {
   tooltip: "**read a.ts**",
   label: "read a.ts, 1,200 tokens",
   nTokens: 1200,
-  line: 6,
   path: null,
+  uri: "ullage:/Context.md?entry=7",
   item: "item-7",
   entry: "7",
   children: [],
@@ -87,17 +87,17 @@ test("an entry can be pruned and pinned only where its session may be changed", 
 });
 
 test("a part leads to the file that it comes from, and one that is cut warns", () => {
-  const part: WindowRow = { ...entry, key: "part:memory", kind: "part", line: null, path: "/h/MEMORY.md", item: null, entry: null };
+  const part: WindowRow = { ...entry, key: "part:memory", kind: "part", path: "/h/MEMORY.md", uri: null, item: null, entry: null };
   const row = windowTreeRow(part, session);
-  assert.deepEqual(row.target, { kind: "file", path: "/h/MEMORY.md", line: null });
+  assert.deepEqual(row.target, { kind: "file", path: "/h/MEMORY.md" });
   assert.deepEqual([row.icon, row.level], ["symbol-file", "normal"]);
   const cut = windowTreeRow({ ...part, kind: "cut" }, session);
   assert.deepEqual([cut.icon, cut.level], ["warning", "warning"]);
 });
 
-test("an entry leads to its line, and one without a line leads nowhere", () => {
-  assert.deepEqual(windowTreeRow(entry, session).target, { kind: "file", path: "/s/s1.jsonl", line: 6 });
-  assert.equal(windowTreeRow({ ...entry, line: null }, session).target, undefined);
+test("an entry opens as readable chat, and what is none leads nowhere", () => {
+  assert.deepEqual(windowTreeRow(entry, session).target, { kind: "document", uri: "ullage:/Context.md?entry=7" });
+  assert.equal(windowTreeRow({ ...entry, uri: null }, session).target, undefined);
 });
 
 test("a category is closed until it is opened, and an entry cannot be", () => {
@@ -109,7 +109,7 @@ test("a damaged checkpoint opens, and nothing else can be done with it", () => {
   const row = checkpointTreeRow({ ...checkpoint, isReadable: false, previous: null }, "/s/s1.jsonl");
   assert.equal(row.context, "checkpoint");
   assert.equal(row.level, "error");
-  assert.deepEqual(row.target, { kind: "file", path: "/c/cp_002.yaml", line: null });
+  assert.deepEqual(row.target, { kind: "file", path: "/c/cp_002.yaml" });
 });
 
 test("a checkpoint that follows another can be compared with it", () => {
@@ -130,7 +130,7 @@ test("what waits leads to its line, is known by itself, and is judged only where
 });
 
 test("a memory file opens, and what was recalled of one at its lines", () => {
-  assert.deepEqual(memoryTreeRow(instructions).target, { kind: "file", path: "/w/AGENTS.md", line: null });
+  assert.deepEqual(memoryTreeRow(instructions).target, { kind: "file", path: "/w/AGENTS.md" });
   const recall = memoryTreeRow({ ...instructions, kind: "recall", firstLine: 2, lastLine: 4 });
   assert.deepEqual(recall.target, { kind: "lines", path: "/w/AGENTS.md", firstLine: 2, lastLine: 4 });
   assert.notEqual(recall.id, memoryTreeRow(instructions).id);

@@ -18,6 +18,7 @@ from ullage.core.config.settings import Config
 from ullage.core.documents.virtual_uri import VirtualUri
 from ullage.core.secrets.redaction import mask_items
 from ullage.core.summary.preview import write_messages
+from ullage.core.transcript.context import ContextItem
 from ullage.errors import EntryNotFound
 from ullage.store.files.places import Places
 
@@ -62,7 +63,8 @@ def document_text(
         case "Compaction History":
             text = history_text(read_history(session, places))
         case "Context.md":
-            text = write_messages(mask_items(loaded.context.items, loaded.known_secrets), ago)
+            items = _find_items(loaded, document.entry)
+            text = write_messages(mask_items(items, loaded.known_secrets), ago)
         case "Summary.md":
             text = _summary(loaded, document.entry, places)
         case "Checkpoint Changes":
@@ -76,6 +78,14 @@ def document_text(
         case _:
             assert_never(name)
     return text.rstrip("\n") + "\n"
+
+
+def _find_items(loaded: Loaded, entry: str | None) -> tuple[ContextItem, ...]:
+    """Give the messages of the context, or those of one entry alone."""
+    items = tuple(item for item in loaded.context.items if entry in (None, item.entry_id))
+    if entry is not None and not items:
+        raise EntryNotFound(f"{loaded.path.name} has no entry {entry[:40]} in its context any more")
+    return items
 
 
 def _summary(loaded: Loaded, entry: str | None, places: Places) -> str:

@@ -57,6 +57,11 @@ def write_summary_uri(session: str, entry_id: str | None) -> str:
     return write_virtual_uri(VirtualUri(name="Summary.md", session=session, entry=entry_id))
 
 
+def write_entry_uri(session: str, entry_id: str) -> str:
+    """Name an entry of the context as readable chat."""
+    return write_virtual_uri(VirtualUri(name="Context.md", session=session, entry=entry_id))
+
+
 def parse_virtual_uri(uri: str) -> VirtualUri | None:
     """Read a URI, encoded once or twice; None where Ullage did not make it."""
     scheme, colon, rest = uri.partition(":")

@@ -16,6 +16,7 @@ from ullage.app.sessions.load import Loaded
 from ullage.core.assembly.parts import Part
 from ullage.core.change.prune import ALL_REASONS, PruneItem, plan_prune
 from ullage.core.config.settings import Config
+from ullage.core.documents.virtual_uri import write_entry_uri
 from ullage.core.facts.pins import MAX_PIN_CHARS, read_pinnable_text
 from ullage.core.gauge.breakdown import Advice, EntryTokens, Share
 from ullage.core.gauge.gauge import gauge_text
@@ -23,7 +24,6 @@ from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist, plural
 from ullage.lsp import protocol
 from ullage.lsp.convert import escape_markdown, session_ref
-from ullage.lsp.documents.outline import entry_lines, line_of
 from ullage.lsp.follow import load_if_any
 from ullage.lsp.state import UllageServer
 
@@ -38,7 +38,8 @@ class _EntryFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     window: int
     """Tokens."""
-    lines: Mapping[str, int]
+    session: str
+    """Path of the transcript."""
     prunable: Mapping[str, str]
     """What `ullage.prune` takes, by entries."""
     pinnable: frozenset[str]
@@ -48,17 +49,17 @@ async def run_window(ls: UllageServer, argument: protocol.SessionArgument) -> pr
     loaded = await load_if_any(ls, argument.session)
     if loaded is None:
         return protocol.WindowResult()
-    lines = await entry_lines(ls, loaded)
-    return await asyncio.to_thread(window_result, loaded, lines, ls.config)
+    return await asyncio.to_thread(window_result, loaded, ls.config)
 
 
-def window_result(
-    loaded: Loaded, lines: Mapping[str, int], config: Config
-) -> protocol.WindowResult:
+def window_result(loaded: Loaded, config: Config) -> protocol.WindowResult:
     inspection = inspect_session(loaded, 0, config)
     window = loaded.status.gauge.window.n_tokens
     facts = _EntryFacts(
-        window=window, lines=lines, prunable=_list_prunable(loaded), pinnable=_list_pinnable(loaded)
+        window=window,
+        session=str(loaded.path),
+        prunable=_list_prunable(loaded),
+        pinnable=_list_pinnable(loaded),
     )
     rows: list[protocol.WindowRow] = []
     for share in inspection.breakdown.shares:
@@ -172,7 +173,7 @@ def _entry(key: str, entry: EntryTokens, facts: _EntryFacts) -> protocol.WindowR
         tooltip=f"**{escape_markdown(title)}**  \n{escape_markdown(share + written)}",
         label=f"{title}, {share}{written}",
         nTokens=entry.n_tokens,
-        line=line_of(facts.lines, entry.entry_id),
+        uri=write_entry_uri(facts.session, entry.entry_id),
         item=facts.prunable.get(entry.entry_id),
         entry=entry.entry_id if entry.entry_id in facts.pinnable else None,
     )
