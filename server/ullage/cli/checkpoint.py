@@ -6,7 +6,7 @@ import click
 
 from ullage.app.config.load import refuse_read_only
 from ullage.cli import options
-from ullage.cli.output import answer, n_columns, print_json, safe
+from ullage.cli.output import answer, n_columns, print_json, safe, working
 from ullage.store.files.places import Places, current_places
 
 _COLORS = {"+": "green", "-": "red", "": None}
@@ -36,7 +36,8 @@ def write(session: str | None, window: int | None, as_json: bool) -> None:
 
     loaded, config, places = options.load_session(session, window)
     refuse_read_only(loaded.policy)
-    written = write_checkpoint(loaded, config.checkpoint, places, trigger="manual")
+    with working():
+        written = write_checkpoint(loaded, config.checkpoint, places, trigger="manual")
     tell_problem(written.problem)
     answer(written_text(written), report_written(written), as_json)
 
@@ -149,8 +150,9 @@ def restore(
         from ullage.app.change.checkpoint_report import report_restore_plan, restore_plan_text
         from ullage.app.change.restore import plan_restore
 
-        loaded = load(find_session(session, reading), config, places)
-        plan = plan_restore(loaded, entry.checkpoint, into, config)
+        with working():
+            loaded = load(find_session(session, reading), config, places)
+            plan = plan_restore(loaded, entry.checkpoint, into, config)
         if dry_run or not as_json:
             answer(restore_plan_text(plan), report_restore_plan(plan, entry.problem), as_json)
         if dry_run:
@@ -185,7 +187,8 @@ def _restore(
 
     if not isinstance(plan.change, NewPlan):
         tell_of_wait(plan.loaded.path)
-    restored = make(plan, config, places)
+    with working():
+        restored = make(plan, config, places)
     for note in restored.notes:
         tell_problem(note)
     answer(restored_text(plan, restored), report_restored(plan, restored, problem), as_json)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ullage.cli import options
-from ullage.cli.output import TABLE_COLUMNS, answer, n_columns, print_json, safe
+from ullage.cli.output import TABLE_COLUMNS, answer, n_columns, print_json, safe, working
 from ullage.store.files.places import current_places
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def show(session: str | None, as_json: bool) -> None:
     from ullage.app.sessions.load import read
 
     opened, places = options.open_session(session)
-    reading = read(opened, places)
+    with working():
+        reading = read(opened, places)
     if as_json:
         print_json(report_context(opened, reading.context))
     else:
@@ -65,7 +66,8 @@ def inspect(session: str | None, window: int | None, top: int, as_json: bool) ->
     from ullage.app.gauge.inspect import inspection_text, report_inspection
 
     loaded, config, _ = options.load_session(session, window)
-    inspection = inspect_session(loaded, top, config)
+    with working():
+        inspection = inspect_session(loaded, top, config)
     text = inspection_text(inspection, n_columns(TABLE_COLUMNS))
     answer(text, report_inspection(inspection), as_json)
 
@@ -103,7 +105,8 @@ def assemble(
         subagent=SubagentParameters(task=subagent),
         event=None if subagent is None else EventMessage(text=subagent),
     )
-    assembled = use_case.mask_assembled(use_case.assemble(wish, source), secrets)
+    with working():
+        assembled = use_case.mask_assembled(use_case.assemble(wish, source), secrets)
     answer(assembled_text(assembled), assembled, as_json)
 
 
@@ -114,7 +117,8 @@ def history(session: str | None, as_json: bool) -> None:
     """List the compactions of a session and what they cost it."""
     from ullage.app.gauge.history import history_text, read_history
 
-    report = read_history(*options.open_session(session))
+    with working():
+        report = read_history(*options.open_session(session))
     answer(history_text(report), report, as_json)
 
 
@@ -133,7 +137,8 @@ def branch(session: str | None, at: str | None, dry_run: bool, as_json: bool) ->
     from ullage.app.transfer import branch as use_case
 
     opened, places = options.open_session(session)
-    planned = use_case.plan_branch(opened, at, places)
+    with working():
+        planned = use_case.plan_branch(opened, at, places)
     if not dry_run:
         options.refuse_writing(places)
         use_case.write_branch(planned, places)
@@ -159,7 +164,8 @@ def export_command(
 
     loaded, _, places = options.load_session(session, None)
     out = file or Path(f"context-{loaded.session.header.session_id[:8]}.json")
-    planned = bundle.plan_export(loaded, out, places, is_redacted=not no_redact)
+    with working():
+        planned = bundle.plan_export(loaded, out, places, is_redacted=not no_redact)
     if not dry_run:
         bundle.write_export(planned)
     report = bundle.report_export(planned, is_written=not dry_run)
@@ -178,7 +184,8 @@ def import_command(file: Path, dry_run: bool, as_json: bool) -> None:
     from ullage.app.transfer import bundle
 
     places = current_places()
-    planned = bundle.plan_import(file, places)
+    with working():
+        planned = bundle.plan_import(file, places)
     if not dry_run:
         options.refuse_writing(places)
     checkpoint_id = None if dry_run else bundle.write_import(planned, places)

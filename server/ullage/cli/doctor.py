@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from ullage.cli.options import json_option, session_option
-from ullage.cli.output import answer
+from ullage.cli.output import answer, working
 from ullage.store.files.places import current_places
 
 
@@ -31,9 +31,10 @@ def doctor(session: str | None, out: Path | None, dry_run: bool, as_json: bool) 
     if dry_run and out is None:
         raise click.UsageError("--dry-run shows a repair: name its file with --repair")
     places = current_places()
-    checkup = use_case.check_up(session, places)
-    copy = None if out is None else use_case.plan_copy(checkup, out, places)
-    if copy is not None and not dry_run:
-        use_case.write_copy(copy)
+    with working():
+        checkup = use_case.check_up(session, places)
+        copy = None if out is None else use_case.plan_copy(checkup, out, places)
+        if copy is not None and not dry_run:
+            use_case.write_copy(copy)
     report = use_case.report_checkup(checkup, copy, is_written=copy is not None and not dry_run)
     answer(use_case.checkup_text(report), report, as_json)

@@ -6,7 +6,7 @@ from datetime import datetime
 import click
 
 from ullage.cli import options
-from ullage.cli.output import answer, n_columns, print_json, safe
+from ullage.cli.output import answer, n_columns, over_working, print_json, safe, working
 from ullage.store.files.places import current_places
 
 
@@ -65,7 +65,8 @@ def backfill(since: datetime | None, dry_run: bool, yes: bool, as_json: bool) ->
     options.refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
     places = current_places()
     config = options.current_config(None, places)
-    plan = plan_backfill(places.cwd, config, places, since=since and since.date())
+    with working():
+        plan = plan_backfill(places.cwd, config, places, since=since and since.date())
     if not plan.sessions or dry_run:
         nothing = f"Nothing to do: {plan.text}"
         answer(nothing if not plan.sessions else plan.text, report_backfill(plan, None), as_json)
@@ -81,4 +82,4 @@ def backfill(since: datetime | None, dry_run: bool, yes: bool, as_json: bool) ->
 
 
 def _show_progress(n_done: int, n_total: int, name: str) -> None:
-    click.echo(safe(f"{n_done + 1} of {n_total}: {name}"), err=True)
+    click.echo(over_working(safe(f"{n_done + 1} of {n_total}: {name}")), err=True)

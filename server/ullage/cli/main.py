@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TextIO
 
 from ullage.agent.hook import load_packages
-from ullage.cli.output import echo, fail, fail_stopped, safe
+from ullage.cli.output import echo, fail, fail_stopped, safe, working
 from ullage.errors import UllageError
 
 DEBUG_VARIABLE = "ULLAGE_DEBUG"
@@ -63,6 +63,7 @@ def _run(arguments: list[str]) -> int:
     return 0
 
 
+@working()
 def _find_status(named: str | None) -> str | None:
     """Give the status of a session; None where what is configured has to be told of.
 

@@ -9,7 +9,7 @@ import click
 
 from ullage.app.config.load import refuse_read_only
 from ullage.cli import dream, options, review
-from ullage.cli.output import answer, n_columns, safe
+from ullage.cli.output import answer, n_columns, safe, working
 from ullage.core.memory.answer import DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_CHARS, Scope
 from ullage.core.memory.journal import Kind
 from ullage.store.files.places import current_places
@@ -65,7 +65,7 @@ def search(
         raise click.UsageError(f"give a question of 1 to {MAX_QUERY_CHARS:,} characters")
     places = current_places()
     config = options.current_config(None, places)
-    with closing(open_memory(places.cwd, config, places)) as opened:
+    with working(), closing(open_memory(places.cwd, config, places)) as opened:
         found = search_memory(
             opened,
             query,
@@ -205,7 +205,8 @@ def reindex(yes: bool, as_json: bool) -> None:
     places = current_places()
     config = options.current_config(None, places)
     with closing(open_memory(places.cwd, config, places)) as opened:
-        opened.rebuild()
+        with working():
+            opened.rebuild()
         plan = plan_vectors(opened)
         if plan is not None and plan.digests:
             options.refuse_unasked(as_json=as_json, is_answered=yes)

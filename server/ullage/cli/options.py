@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from ullage.app.config.load import load_config, refuse_read_only
+from ullage.cli.output import over_working, working
 from ullage.core.config.settings import Config
 from ullage.core.transcript.agent_lines import MAX_WINDOW_TOKENS
 from ullage.errors import Refused, UllageError
@@ -124,6 +125,7 @@ def open_session(session: str | None) -> "tuple[Session, Places]":
     return find_session(session, places.for_reading(is_read_only=True)), places
 
 
+@working()
 def load_session(session: str | None, window: int | None) -> "tuple[Loaded, Config, Places]":
     """Load a session by the configuration of the working folder."""
     from ullage.app.sessions.load import load
@@ -147,6 +149,7 @@ def progress_report() -> "Report | None":
     return _show if sys.stderr.isatty() else None
 
 
+@working()
 def run_to_end(coroutine: Coroutine[object, object, T]) -> T:
     """Run what may ask a model in an event loop of its own, and give its result.
 
@@ -165,7 +168,7 @@ def run_to_end(coroutine: Coroutine[object, object, T]) -> T:
 
 
 def _show(progress: "Progress") -> None:
-    click.echo(progress.text, err=True)
+    click.echo(over_working(progress.text), err=True)
 
 
 def is_person(places: Places) -> bool:

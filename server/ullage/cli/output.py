@@ -3,9 +3,13 @@
 import math
 import os
 import sys
-from typing import TYPE_CHECKING, NoReturn, cast
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn, TextIO, cast
 
 if TYPE_CHECKING:
+    from threading import Event
+
     import msgspec
 
 INTERRUPTED = 130
@@ -13,6 +17,10 @@ DEFAULT_COLUMNS, MIN_COLUMNS, MAX_COLUMNS = 80, 60, 120
 """Narrower terminals wrap by themselves; longer lines are not read well (chosen)."""
 TABLE_COLUMNS = 200
 """Rows of tables may be longer: titles and paths are told apart by their ends, too (chosen)."""
+
+TICK_S = 1.0
+"""Until the time is told, and told anew: who waits for two seconds wonders (chosen)."""
+_WORKING_CHARS = 24
 
 
 def print_json(report: "msgspec.Struct") -> None:
@@ -70,6 +78,40 @@ def safe(text: str) -> str:
     from ullage.core.text.quoting import replace_steering
 
     return replace_steering(text)
+
+
+@contextmanager
+def working(tick_s: float = TICK_S) -> Generator[None]:
+    """Tell on a terminal how long the work takes by now; the line is gone when it is done."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from threading import Event, Thread
+
+    is_done = Event()
+    teller = Thread(target=_tell_time, args=(is_done, tick_s, sys.stderr), daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        is_done.set()
+        teller.join()
+
+
+def _tell_time(is_done: "Event", tick_s: float, stream: TextIO) -> None:
+    n_ticks = 0
+    while not is_done.wait(tick_s):
+        n_ticks += 1
+        stream.write(f"\rWorking… {n_ticks * tick_s:.0f} s")
+        stream.flush()
+    if n_ticks:
+        stream.write(f"\r{'':{_WORKING_CHARS}}\r")
+        stream.flush()
+
+
+def over_working(text: str) -> str:
+    """Give a line that covers what `working` wrote, which goes on below it."""
+    return f"\r{text:<{_WORKING_CHARS}}" if sys.stderr.isatty() else text
 
 
 def n_columns(maximum: int = MAX_COLUMNS) -> int:

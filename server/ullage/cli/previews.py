@@ -11,7 +11,7 @@ import msgspec
 from ullage.app.change import compact_report, prune
 from ullage.app.change.compact import Plan
 from ullage.app.change.make import ChangeResult
-from ullage.cli.output import answer, safe
+from ullage.cli.output import answer, safe, working
 from ullage.errors import ChangedMeanwhile
 from ullage.store.change.session_lock import QUIET_S
 from ullage.store.transcript.reader import look_at
@@ -95,7 +95,8 @@ def carry_out(
         click.echo(f"{preview.name} cancelled.", err=True)
         return "declined"
     tell_of_wait(preview.path)
-    made = make()
+    with working():
+        made = make()
     for note in made.notes:
         click.echo(safe(f"Note: {note}"), err=True)
     text, report = preview.done(made)

@@ -4,7 +4,7 @@ import click
 
 from ullage.app.config.load import refuse_read_only
 from ullage.cli import options
-from ullage.cli.output import answer
+from ullage.cli.output import answer, working
 from ullage.store.files.places import current_places
 
 
@@ -64,8 +64,8 @@ def prune(
 
     def run() -> None:
         found = find_session(session, places.for_reading(is_read_only=config.policy.is_read_only))
-        loaded = load(found, config, places)
-        pruning = use_case.plan_pruning(loaded, request)
+        with working():
+            pruning = use_case.plan_pruning(load(found, config, places), request)
         if isinstance(pruning, use_case.NothingToPrune):
             answer(use_case.unpruned_text(pruning), use_case.report_unpruned(pruning), as_json)
             return

@@ -3,7 +3,7 @@
 import click
 
 from ullage.cli.options import current_config, json_option, window_option
-from ullage.cli.output import TABLE_COLUMNS, answer, n_columns, safe
+from ullage.cli.output import TABLE_COLUMNS, answer, n_columns, safe, working
 from ullage.store.files.places import current_places
 
 
@@ -19,7 +19,9 @@ def sessions(limit: int, window: int | None, as_json: bool) -> None:
     from ullage.app.sessions.find import no_session_text
 
     places = current_places()
-    report = report_sessions(current_config(window, places), places, limit)
+    config = current_config(window, places)
+    with working():
+        report = report_sessions(config, places, limit)
     if report.sessions or as_json:
         answer(sessions_text(report, n_columns(TABLE_COLUMNS)), report, as_json)
     else:

@@ -4,7 +4,7 @@ import click
 
 from ullage.app.config.load import refuse_read_only
 from ullage.cli.options import change_options, current_config, session_option
-from ullage.cli.output import answer, safe
+from ullage.cli.output import answer, safe, working
 from ullage.store.files.places import current_places
 
 
@@ -26,7 +26,8 @@ def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
     places = current_places()
     config = current_config(window, places)
     opened = find_session(session, places.for_reading(is_read_only=config.policy.is_read_only))
-    plan = use_case.plan_undo(opened, config, places)
+    with working():
+        plan = use_case.plan_undo(opened, config, places)
     planned = use_case.report_undo_plan(plan)
     if dry_run:
         answer(use_case.undo_plan_text(planned), planned, as_json)
@@ -39,5 +40,6 @@ def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
             return
     refuse_read_only(config.policy)
     tell_of_wait(opened.path)
-    undone = use_case.undo(plan, config, places)
+    with working():
+        undone = use_case.undo(plan, config, places)
     answer(use_case.undone_text(undone), use_case.report_undone(undone), as_json)
