@@ -37,7 +37,11 @@ class Walk(Generic[StubT]):
         lines: Iterable[entries.Line],
         read: Callable[[entries.Line], StubT | entries.Problem | None],
         counted_from: int = 0,
+        *,
+        is_title: Callable[[StubT], bool] | None = None,
     ) -> None:
+        self.title_offset = 0
+        """Where the last of those stands that may name the session; 0 for none."""
         self.n_entries = 0
         """Those from the offset `counted_from` on."""
         self.problems: list[entries.Problem] = []
@@ -46,6 +50,7 @@ class Walk(Generic[StubT]):
         self._lines = lines
         self._read = read
         self._counted_from = counted_from
+        self._is_title = is_title
 
     def __iter__(self) -> Iterator[tuple[entries.Line, StubT]]:
         for line in self._lines:
@@ -57,7 +62,15 @@ class Walk(Generic[StubT]):
                 self.problems.append(stub)
             elif stub is not None:
                 self.n_entries += is_counted
+                if self._is_title is not None and self._is_title(stub):
+                    self.title_offset = max(self.title_offset, line.offset)
                 yield line, stub
+
+    def title_after(self, index: Index) -> int | None:
+        """Give where the last title stands, once all was passed that an index does not cover."""
+        if index.covered_bytes and index.title_offset is None:
+            return None
+        return max(self.title_offset, index.title_offset or 0)
 
 
 class CompactionsUpwards:
@@ -112,6 +125,7 @@ def extend_reading(
             reading.index,
             covered_bytes=lines[-1].offset + len(lines[-1].raw) if lines else size_bytes,
             n_entries=n_entries,
+            title_offset=walk.title_after(reading.index),
         ),
     )
 
@@ -121,15 +135,23 @@ def index_of(
     n_entries: int,
     refs: Iterable[CompactionRef],
     read: Callable[[entries.Line], object | entries.Problem | None],
+    title_offset: int | None = None,
 ) -> Index:
     """Make the index of what was read; a last line that is not finished is left out of it."""
     last = next(lines.backward(), None)
     if last is None or not last.is_torn:
-        return Index(covered_bytes=lines.size_bytes, n_entries=n_entries, compactions=tuple(refs))
+        return Index(
+            covered_bytes=lines.size_bytes,
+            n_entries=n_entries,
+            compactions=tuple(refs),
+            title_offset=title_offset,
+        )
+    is_title = title_offset is not None and title_offset >= last.offset
     return Index(
         covered_bytes=last.offset,
         n_entries=n_entries - (not isinstance(read(last), entries.Problem | None)),
         compactions=tuple(ref for ref in refs if ref.offset < last.offset),
+        title_offset=None if is_title else title_offset,
     )
 
 

@@ -42,6 +42,7 @@ def check(followed: FollowedSession, path: Path, places: Places) -> None:
     assert followed.loaded.context.boundary == expected.context.boundary
     assert followed.loaded.context.model == expected.context.model
     assert followed.loaded.context.n_entries == expected.context.n_entries
+    assert followed.read.whole.index.title_offset == expected.reading.index.title_offset
     assert followed.loaded.status.gauge == expected.status.gauge
 
 

@@ -10,7 +10,10 @@ from database_files import OPENCODE_SAMPLE, OPENCODE_SAMPLE_ID
 from gemini_files import GeminiFile
 from pi_files import PiFile
 from running import Place
+from ullage.app.gauge.status_text import title_text
 from ullage.app.sessions import title as title_module
+from ullage.app.sessions.follow import read_session
+from ullage.app.sessions.load import load
 from ullage.app.sessions.open import open_session
 from ullage.app.sessions.title import (
     N_TITLE_LINES,
@@ -20,6 +23,7 @@ from ullage.app.sessions.title import (
     overview_of,
     title_of,
 )
+from ullage.core.config.settings import Config
 
 SHORT_SIDE = "The quick brown fox. " * (TAIL_BYTES // 20)
 
@@ -85,6 +89,55 @@ def test_a_title_is_found_wherever_blocks_part_it(
     pi.entry("session_info", name="Charges")
     pi.user("Go on.")
     assert title(write(place, pi.data)) == "Charges"
+
+
+@pytest.mark.parametrize("is_codex", [False, True])
+def test_whoever_read_the_session_knows_a_title_however_far_back(
+    place: Place, monkeypatch: pytest.MonkeyPatch, *, is_codex: bool
+) -> None:
+    monkeypatch.setattr(title_module, "SEARCHED_BYTES", 100)
+    file, followed = CodexFile() if is_codex else PiFile(), None
+    for _ in range(N_TITLE_LINES):
+        file.user("Fix double charges")
+    for name in ("Charges", "Refunds", ""):
+        if isinstance(file, CodexFile):
+            file.event("thread_name_updated", thread_name=name)
+        else:
+            file.entry("session_info", name=name)
+        if followed is None:
+            add_long_past(file)
+        file.user("Go on.")
+        path, shown = write(place, file.data), name or "Fix double charges"
+        followed = read_session(path, followed, Config(), place.places(), count_nothing)
+        for _ in range(2):
+            # The second one goes on from what the first one left on the disk.
+            title_module._remembered.clear()
+            assert (
+                title_text(load(open_session(path), Config(), place.places(), count_nothing))
+                == shown
+            )
+        title_module._remembered.clear()
+        assert title_text(followed.loaded) == shown
+        title_module._remembered.clear()
+        assert title(path) == "Fix double charges", "nobody read it"
+
+
+def add_long_past(file: CodexFile | PiFile) -> None:
+    """Add a megabyte, as less is read again each time, and a compaction that ends the reading."""
+    for _ in range(20):
+        file.user(SHORT_SIDE)
+    file.assistant("Done.")
+    if isinstance(file, CodexFile):
+        file.turn()
+        file.compact("So far.")
+    else:
+        file.compaction("So far.", file.user("Go on."))
+    file.assistant("Done.")
+
+
+def count_nothing(text: str, encoding: str) -> int:
+    del text, encoding
+    return 0
 
 
 def test_other_agents_titles(place: Place) -> None:

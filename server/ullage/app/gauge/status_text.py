@@ -34,13 +34,14 @@ def title_text(loaded: Loaded) -> str:
     What its messages call so is looked for where the title may hold it: to go through all of them
     takes as long as to measure them.
     """
-    title = title_of(loaded.session, loaded.secrets.values)
-    return title_of(loaded.session, loaded.known_secrets) if may_hold_named(title) else title
+    index = loaded.reading.index
+    title = title_of(loaded.session, loaded.secrets.values, index)
+    return title_of(loaded.session, loaded.known_secrets, index) if may_hold_named(title) else title
 
 
 def name_text(loaded: Loaded) -> str:
     """Name a session where it stands among others: title, agent, end of its id."""
-    return name_of(loaded.session, loaded.known_secrets)
+    return name_of(loaded.session, loaded.known_secrets, loaded.reading.index)
 
 
 def status_text(loaded: Loaded) -> str:

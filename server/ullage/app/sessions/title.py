@@ -15,7 +15,7 @@ from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist
 from ullage.core.text.quotations import mark_pasted, read_own_words
 from ullage.core.transcript.entries import Line, Lines, MemoryLines
-from ullage.core.transcript.lineage import EMPTY_INDEX
+from ullage.core.transcript.lineage import EMPTY_INDEX, Index
 from ullage.core.transcript.speech import read_speech
 from ullage.errors import InputError
 from ullage.formats.agent_info import TitleField
@@ -71,9 +71,11 @@ _remembered: dict[Path, _Remembered] = {}
 """By path; what was appended to a file changes neither its first request nor an older title."""
 
 
-def title_of(session: Session, known_secrets: tuple[str, ...] = ()) -> str:
+def title_of(
+    session: Session, known_secrets: tuple[str, ...] = (), index: Index = EMPTY_INDEX
+) -> str:
     """Give a session's title on one line, without secrets."""
-    overview = overview_of(session)
+    overview = overview_of(session, index)
     if overview.own_title or not overview.request:
         title = overview.own_title
     else:
@@ -82,9 +84,11 @@ def title_of(session: Session, known_secrets: tuple[str, ...] = ()) -> str:
     return mask(gist(title, MAX_TITLE_CHARS), known_secrets) if title else UNTITLED
 
 
-def name_of(session: Session, known_secrets: tuple[str, ...] = ()) -> str:
+def name_of(
+    session: Session, known_secrets: tuple[str, ...] = (), index: Index = EMPTY_INDEX
+) -> str:
     """Name a session where it stands among others: its title, its agent, the end of its id."""
-    title = gist(title_of(session, known_secrets), MAX_NAME_CHARS)
+    title = gist(title_of(session, known_secrets, index), MAX_NAME_CHARS)
     return f"{title} · {session.agent.name} · {short_id(session.header.session_id)}"
 
 
@@ -92,20 +96,23 @@ def short_id(session_id: str) -> str:
     return session_id[-N_ID_CHARS:]
 
 
-def overview_of(session: Session) -> Overview:
-    """Look at the beginning and the end of a transcript; of one that grew, at what is new."""
+def overview_of(session: Session, index: Index = EMPTY_INDEX) -> Overview:
+    """Look at the beginning and the end of a transcript; of one that grew, at what is new.
+
+    An index of it may know where the title stands, so that it is not looked for.
+    """
     lines = session.lines
     if not isinstance(lines, FileLines):
-        return _look_at(session, 0, None)
+        return _look_at(session, 0, None, index)
     inode, size_bytes = lines.fingerprint.inode, lines.size_bytes
     before = _remembered.get(session.path)
     try:
         if before is None or before.inode != inode or before.size_bytes > size_bytes:
-            overview = _look_at(session, 0, None)
+            overview = _look_at(session, 0, None, index)
         elif before.size_bytes == size_bytes:
             return before.overview
         else:
-            overview = _look_at(session, before.size_bytes, before.overview)
+            overview = _look_at(session, before.size_bytes, before.overview, index)
     except InputError:
         # It was rewritten since it was read; what it is called is no reason to fail.
         if before is None:
@@ -117,7 +124,7 @@ def overview_of(session: Session) -> Overview:
     return overview
 
 
-def _look_at(session: Session, start: int, before: Overview | None) -> Overview:
+def _look_at(session: Session, start: int, before: Overview | None, index: Index) -> Overview:
     """Look at a transcript, of whose lines up to `start` the title is known."""
     lines = session.lines
     agent = session.agent
@@ -128,7 +135,10 @@ def _look_at(session: Session, start: int, before: Overview | None) -> Overview:
     first_offset = max(start if len(agent.titles) == 1 else 0, lines.size_bytes - n_bytes)
     new: Iterable[Line] = takewhile(lambda line: line.offset >= first_offset, last)
     if agent.has_titles_anywhere and isinstance(lines, FileLines):
-        new = new if _may_hold_title(lines, first_offset, agent.titles) else ()
+        if index.title_offset:
+            new = islice(lines.forward(index.title_offset), 1)
+        elif index.title_offset == 0 or not _may_hold_title(lines, first_offset, agent.titles):
+            new = ()
     if before is not None and before.request is not None:
         title = _find_title(new, agent.titles)
         own_title = before.own_title if title is None else title

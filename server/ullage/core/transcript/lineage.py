@@ -122,6 +122,9 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     covered_bytes: int
     n_entries: int
     compactions: tuple[CompactionRef, ...]
+    title_offset: int | None = None
+    """Where the last record stands that may name the session; 0 where none does, None where that is
+    not known."""
 
 
 EMPTY_INDEX = Index(covered_bytes=0, n_entries=0, compactions=())

@@ -16,7 +16,7 @@ from ullage.store.files.digest import sha256
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import FileLines
 
-VERSION = 1
+VERSION = 2
 MIN_GAIN_BYTES = 1024 * 1024
 """An index that would save less reading than this is not written (chosen)."""
 

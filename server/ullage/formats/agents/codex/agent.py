@@ -27,7 +27,7 @@ from ullage.formats.agents.codex.assembly import (
     to_compaction,
 )
 from ullage.formats.agents.codex.edit import EDITOR
-from ullage.formats.agents.codex.history import read_history, tells
+from ullage.formats.agents.codex.history import names_session, read_history, tells
 from ullage.formats.agents.codex.messages import IN_MEMORY, is_sent, prune_message
 from ullage.formats.agents.codex.transfer import TRANSFER
 from ullage.formats.doctor import RecordRules
@@ -81,7 +81,9 @@ def _read_context(lines: Lines, header: Header, previous: Index) -> Reading:
         limits=assembly.limits,
         pruned=assembly.pruned,
     )
-    index = index_of(lines, history.n_entries, refs.values(), records.read_stub)
+    index = index_of(
+        lines, history.n_entries, refs.values(), records.read_stub, history.title_offset
+    )
     return Reading(context=context, index=index)
 
 
@@ -110,7 +112,7 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
     assembly = Assembly.resumed(context)
     is_figure_open = context.boundary is not None and last_usage(context) is None
     leaf_id = context.leaf_id
-    walk = Walk(lines, records.read_stub)
+    walk = Walk(lines, records.read_stub, is_title=names_session)
     for line, stub in walk:
         leaf_id = records.entry_id_of(line)
         if stub.type == "compacted" or stub.is_event("thread_rolled_back"):

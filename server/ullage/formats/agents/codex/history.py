@@ -28,6 +28,8 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     n_entries: int
     leaf_id: str | None
     problems: tuple[Problem, ...]
+    title_offset: int | None
+    """As in the index."""
 
 
 def read_history(lines: Lines, index: Index) -> History:
@@ -40,12 +42,18 @@ def tells(stub: records.Stub) -> bool:
     return is_event or stub.type in ("response_item", "turn_context")
 
 
+def names_session(stub: records.Stub) -> bool:
+    return stub.is_event("thread_name_updated")
+
+
 class _UpwardReader:
     """The lines from the last one up. Either `after` or, with a boundary, `above` grows."""
 
     def __init__(self, lines: Lines, index: Index) -> None:
         self._known = index
-        self._walk = Walk(lines.backward(), records.read_stub, index.covered_bytes)
+        self._walk = Walk(
+            lines.backward(), records.read_stub, index.covered_bytes, is_title=names_session
+        )
         self._compactions = CompactionsUpwards(index)
         self._boundary: Entry | None = None
         self._after: list[Entry] = []
@@ -70,6 +78,7 @@ class _UpwardReader:
             n_entries=self._known.n_entries + self._walk.n_entries,
             leaf_id=self._leaf_id,
             problems=tuple(self._walk.problems),
+            title_offset=self._walk.title_after(self._known),
         )
 
     @property

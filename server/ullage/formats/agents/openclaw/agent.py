@@ -105,7 +105,7 @@ def _read_context(lines: Lines, header: Header, previous: Index) -> Reading:
         pruned=notes.pruned,
     )
     known_refs = context.compactions if is_linear else by_id.values()
-    index = index_of(lines, path.n_entries, known_refs, entries.read_stub)
+    index = index_of(lines, path.n_entries, known_refs, entries.read_stub, path.title_offset)
     return Reading(context=context, index=index)
 
 
@@ -153,7 +153,11 @@ def _extend(reading: Reading, lines: Sequence[Line], size_bytes: int) -> Reading
     items: list[ContextItem] = []
     leaf_id, model, provider = context.leaf_id, context.model, context.provider
     known_ids = {item.entry_id for item in context.items}
-    walk = Walk(lines, partial(entries.read_entry, version=version))
+    walk = Walk(
+        lines,
+        partial(entries.read_entry, version=version),
+        is_title=lambda entry: entry.kind == entries.TITLE_KIND,
+    )
     for _, entry in walk:
         # The last line of an id stands for it, also where it is the parent of another.
         if entry.entry_id in known_ids and not is_linear:
@@ -343,7 +347,7 @@ OPENCLAW = AgentInfo(
     setting_files=settings.list_setting_files,
     find_window=settings.find_window,
     find_compaction_point=settings.find_compaction_point,
-    titles=(TitleField(kind="session_info", keys=("name",)),),
+    titles=(TitleField(kind=entries.TITLE_KIND, keys=("name",)),),
     has_titles_anywhere=True,
     read_header=entries.read_header,
     read_entries=_read_entries,

@@ -39,6 +39,7 @@ _HEAD = re.compile(
     rb'\{"type":"(\w{1,40})","id":"([\w-]{1,64})","parentId":(?:"([\w-]{1,64})"|null),'
 )
 """How pi begins an entry: enough to follow the path through a line that is too long."""
+TITLE_KIND = "session_info"
 PRUNE_NOTE = "ullage.prune"
 UNDO_NOTE = "ullage.undo"
 _NOTE_KINDS = ("custom", PRUNE_NOTE, UNDO_NOTE)

@@ -20,6 +20,7 @@ from ullage.formats.agents.openclaw import navigation
 from ullage.formats.agents.openclaw.entries import (
     EVENTS,
     EVENTS_VERSION,
+    TITLE_KIND,
     Stub,
     linear_entries,
     read_entry,
@@ -45,6 +46,8 @@ class ActivePath(msgspec.Struct, frozen=True, kw_only=True):
     """Compactions on the path; with an index, only those that it does not know."""
     n_entries: int
     problems: tuple[Problem, ...]
+    title_offset: int | None = None
+    """As in the index."""
 
 
 def read_path(lines: Lines, header: Header, index: Index) -> ActivePath:
@@ -88,7 +91,7 @@ class _UpwardReader:
     """The lines on the path, from the last line up, and what was passed on the way."""
 
     def __init__(self, lines: Lines, counted_from: int, version: int) -> None:
-        self.walk = Walk(lines.backward(), read_stub, counted_from)
+        self.walk = Walk(lines.backward(), read_stub, counted_from, is_title=_names_session)
         self._stubs = iter(self.walk)
         self._counted_from = counted_from
         self._is_navigated = version >= navigation.NAVIGATED_VERSION
@@ -123,6 +126,10 @@ class _UpwardReader:
         for line, _ in self._stubs:
             if line.offset < self._counted_from:
                 return
+
+
+def _names_session(stub: Stub) -> bool:
+    return stub.type == TITLE_KIND
 
 
 def _is_plain(stub: Stub) -> bool:
@@ -160,7 +167,8 @@ def _path_upwards(lines: Lines, version: int, index: Index) -> ActivePath:
     climb.count_rest()
     n_entries = index.n_entries + climb.walk.n_entries
     path, refs = tuple(reversed(upwards)), tuple(compactions.refs)
-    return _split(path, refs, n_entries, climb.walk.problems, version)
+    active = _split(path, refs, n_entries, climb.walk.problems, version)
+    return msgspec.structs.replace(active, title_offset=climb.walk.title_after(index))
 
 
 def _boundary_kinds(version: int) -> tuple[str, ...]:
