@@ -32,7 +32,7 @@ _SEVERITIES: dict[FindingLevel, types.DiagnosticSeverity] = {
     "information": types.DiagnosticSeverity.Information,
     "hint": types.DiagnosticSeverity.Hint,
 }
-_MARKDOWN_CHARS = frozenset(r"\`*_{}[]<>()#+!|~$&")
+_ESCAPED = str.maketrans({char: f"\\{char}" for char in r"\`*_{}[]<>()#+!|~$&"})
 
 
 def path_of(uri: str) -> Path | None:
@@ -108,5 +108,4 @@ def _related(related: Related, open_uris: Mapping[Path, str]) -> types.Diagnosti
 
 def escape_markdown(text: str) -> str:
     """Write a text of a session on one line so that Markdown shows it as it is."""
-    flat = replace_steering(" ".join(text.split()))
-    return "".join(f"\\{char}" if char in _MARKDOWN_CHARS else char for char in flat)
+    return replace_steering(" ".join(text.split())).translate(_ESCAPED)
