@@ -191,6 +191,11 @@ async def test_a_client_that_cannot_ask_says_what_to_run(
     assert full_session.read_bytes() == before
 
 
+async def pinned(editor, path: str):
+    found = await editor.request("ullage/window", {"session": path})
+    return next(row for row in found.rows if row.kind == "pins")
+
+
 async def test_a_text_and_a_message_are_pinned(editor, full_session: Path) -> None:
     await begun(editor)
     path = str(full_session)
@@ -200,6 +205,17 @@ async def test_a_text_and_a_message_are_pinned(editor, full_session: Path) -> No
     pins = await editor.execute("ullage.show", {"uri": "ullage:/Pins?session=" + path})
     assert "Keep this." in pins.text
     assert "message 000000a3" in pins.text
+    group = await pinned(editor, path)
+    text, message = group.children
+    assert (group.label, text.title) == ("Pins, 2 pins that every summary holds", "Keep this.")
+    assert text.detail == "by you in the editor, just now"
+    assert (text.uri, message.detail.startswith("message 000000a3, by you")) == (None, True)
+    assert "000000a3" in message.uri
+    removed = await editor.execute("ullage.unpin", {SESSION: path, "text": text.pin})
+    assert removed.message.startswith("Pin removed: no summary has to hold “Keep this.”")
+    assert [row.pin for row in (await pinned(editor, path)).children] == [message.pin]
+    with pytest.raises(JsonRpcException, match="not pinned any more"):
+        await editor.execute("ullage.unpin", {SESSION: path, "text": text.pin})
     for wrong in ({}, {"text": "a", "entry": "b"}):
         with pytest.raises(JsonRpcException, match="either a message or a text"):
             await editor.execute("ullage.pin", {SESSION: path, **wrong})

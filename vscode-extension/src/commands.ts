@@ -13,6 +13,7 @@ import {
   FLUSH_COMMAND,
   SNOOZE_COMMAND,
   UNDO_COMMAND,
+  UNPIN_COMMAND,
   type Commands,
   type Outcome,
   type SessionArgument,
@@ -128,6 +129,13 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
       const subject = subjectOf(target);
       const entry = subject?.kind === "window" ? subject.row.entry : null;
       return pinMessage(client, shown, sessionOf(target, shown), entry ?? undefined);
+    }),
+    register("ullage.removePin", async (target) => {
+      const subject = subjectOf(target);
+      if (subject?.kind === "window" && subject.row.pin !== null) {
+        const argument = { session: subject.session.session.path, text: subject.row.pin };
+        showOutcome(client, await client.execute(UNPIN_COMMAND, argument));
+      }
     }),
     register("ullage.pinText", (target) => pinText(client, shown, sessionOf(target, shown))),
     register("ullage.flushMemory", async (target) => {

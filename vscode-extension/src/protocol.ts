@@ -44,6 +44,7 @@ export const UNDO_COMMAND = "ullage.undo";
 export const CHECKPOINT_COMMAND = "ullage.checkpoint";
 export const RESTORE_COMMAND = "ullage.restore";
 export const PIN_COMMAND = "ullage.pin";
+export const UNPIN_COMMAND = "ullage.unpin";
 export const AUTO_COMMAND = "ullage.auto";
 export const SNOOZE_COMMAND = "ullage.snooze";
 export const FLUSH_COMMAND = "ullage.flush";
@@ -146,12 +147,12 @@ export interface SessionsResult {
   sessions: SessionRow[];
 }
 
-/** A share of the window, an entry of the context, or a part of what is sent. */
+/** A share of the window, an entry of the context, a part of what is sent, or a pin. */
 export interface WindowRow {
   /** Unique in the result, and the same from one result to the next. */
   key: string;
   /** A part of which something is not sent is cut. */
-  kind: "category" | "entry" | "part" | "cut" | "advice" | "free";
+  kind: "category" | "entry" | "part" | "cut" | "advice" | "free" | "pins" | "pin" | "problem";
   title: string;
   detail: string;
   /** Markdown. */
@@ -166,6 +167,8 @@ export interface WindowRow {
   item: string | null;
   /** What `ullage.pin` takes; null where it cannot be pinned. */
   entry: string | null;
+  /** The text that `ullage.unpin` takes; null where there is none to be removed. */
+  pin: string | null;
   children: WindowRow[];
 }
 
@@ -413,6 +416,12 @@ export interface PinArgument {
   text: string | null;
 }
 
+export interface UnpinArgument {
+  session: string | null;
+  /** Of the pin, of which a session has one. */
+  text: string;
+}
+
 export interface AutoArgument {
   session: string | null;
   isOn: boolean;
@@ -467,6 +476,7 @@ export interface Commands {
   [CHECKPOINT_COMMAND]: [SessionArgument, Outcome];
   [RESTORE_COMMAND]: [RestoreArgument, Outcome];
   [PIN_COMMAND]: [PinArgument, Outcome];
+  [UNPIN_COMMAND]: [UnpinArgument, Outcome];
   [AUTO_COMMAND]: [AutoArgument, Outcome];
   [SNOOZE_COMMAND]: [SessionArgument, Outcome];
   [FLUSH_COMMAND]: [SessionArgument, Outcome];

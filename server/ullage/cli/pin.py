@@ -44,9 +44,9 @@ def pin(
         refuse_writing(places)
     changed, done = None, ""
     if text is not None:
-        changed, done = pin_text(opened, text, places, label=label), _PINNED
+        changed, done = pin_text(opened, text, places, by="command line", label=label), _PINNED
     elif entry is not None:
-        changed, done = pin_entry(opened, entry, places, label=label), _PINNED
+        changed, done = pin_entry(opened, entry, places, by="command line", label=label), _PINNED
     elif remove is not None:
         changed, done = unpin(opened, remove, places), f"✓ Removed pin {remove}.\n"
     if changed is not None and changed.problem is not None:

@@ -38,6 +38,7 @@ UNDO_COMMAND: Final = "ullage.undo"
 CHECKPOINT_COMMAND: Final = "ullage.checkpoint"
 RESTORE_COMMAND: Final = "ullage.restore"
 PIN_COMMAND: Final = "ullage.pin"
+UNPIN_COMMAND: Final = "ullage.unpin"
 AUTO_COMMAND: Final = "ullage.auto"
 SNOOZE_COMMAND: Final = "ullage.snooze"
 FLUSH_COMMAND: Final = "ullage.flush"
@@ -158,10 +159,10 @@ class SessionsResult:
 
 @frozen(kw_only=True)
 class WindowRow:
-    """A share of the window, an entry of the context, or a part of what is sent."""
+    """A share of the window, an entry of the context, a part of what is sent, or a pin."""
 
     key: str
-    kind: Literal["category", "entry", "part", "cut", "advice", "free"]
+    kind: Literal["category", "entry", "part", "cut", "advice", "free", "pins", "pin", "problem"]
     """A part of which something is not sent is cut."""
     title: str
     detail: str
@@ -176,6 +177,8 @@ class WindowRow:
     """What `ullage.prune` takes; None where it cannot be pruned."""
     entry: str | None = None
     """What `ullage.pin` takes; None where it cannot be pinned."""
+    pin: str | None = None
+    """The text that `ullage.unpin` takes; None where there is none to be removed."""
     children: "list[WindowRow]" = Factory(list["WindowRow"])
 
 
@@ -453,6 +456,13 @@ class PinArgument:
     session: str | None = None
     entry: str | None = None
     text: str | None = None
+
+
+@frozen(kw_only=True)
+class UnpinArgument:
+    session: str | None = None
+    text: str
+    """Of the pin, of which a session has one."""
 
 
 @frozen(kw_only=True)

@@ -102,6 +102,7 @@ COMMANDS: tuple[Method, ...] = (
     # As text it changes nothing: what does is refused in it.
     command(protocol.RESTORE_COMMAND, checkpoint.run_restore, writes=False),
     command(protocol.PIN_COMMAND, pin.run_pin),
+    command(protocol.UNPIN_COMMAND, pin.run_unpin),
     command(protocol.FLUSH_COMMAND, flush.run_flush),
     command(protocol.ACCEPT_MEMORY_COMMAND, memory.run_accept),
     command(protocol.DREAM_COMMAND, dream.run_dream),

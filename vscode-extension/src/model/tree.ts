@@ -81,11 +81,12 @@ export function windowTreeRow(row: WindowRow, session: SessionRow): TreeRow {
     detail: row.detail,
     tooltip: row.tooltip,
     icon: WINDOW_ICONS[row.kind],
-    level: row.kind === "cut" ? "warning" : "normal",
+    level: row.kind === "cut" ? "warning" : row.kind === "problem" ? "error" : "normal",
     context: words(
       row.kind,
       canWrite && row.item !== null && "prunable",
       canWrite && row.entry !== null && "pinnable",
+      session.canNote && row.pin !== null && "removable",
     ),
     label: row.label,
     state: row.children.length > 0 ? "collapsed" : "leaf",
@@ -156,6 +157,9 @@ const WINDOW_ICONS: Readonly<Record<WindowRow["kind"], string>> = {
   cut: "warning",
   advice: "lightbulb",
   free: "circle-outline",
+  pins: "pinned",
+  pin: "pin",
+  problem: "error",
 };
 
 const GROUP_ICONS: Readonly<Record<"item" | "change" | "recall", string>> = {

@@ -29,6 +29,7 @@ const entry: WindowRow = {
   uri: "ullage:/Context.md?entry=7",
   item: "item-7",
   entry: "7",
+  pin: null,
   children: [],
 };
 const checkpoint: CheckpointRow = {
@@ -98,6 +99,13 @@ test("a part leads to the file that it comes from, and one that is cut warns", (
 test("an entry opens as readable chat, and what is none leads nowhere", () => {
   assert.deepEqual(windowTreeRow(entry, session).target, { kind: "document", uri: "ullage:/Context.md?entry=7" });
   assert.equal(windowTreeRow({ ...entry, uri: null }, session).target, undefined);
+});
+
+test("a pin can be removed where something may be noted, unless it is the configuration's", () => {
+  const pin: WindowRow = { ...entry, kind: "pin", item: null, entry: null, pin: "Never push." };
+  assert.deepEqual([windowTreeRow(pin, session).context, windowTreeRow(pin, session).icon], ["pin removable", "pin"]);
+  assert.equal(windowTreeRow(pin, { ...session, canNote: false }).context, "pin");
+  assert.equal(windowTreeRow({ ...pin, pin: null }, session).context, "pin");
 });
 
 test("a category is closed until it is opened, and an entry cannot be", () => {

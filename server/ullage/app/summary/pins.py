@@ -1,6 +1,8 @@
 """Pin texts and messages of a session, list the pins, and remove them."""
 
+import time
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Literal
 
 import msgspec
@@ -8,15 +10,24 @@ import msgspec
 from ullage.app.sessions.load import read
 from ullage.app.sessions.secrets import secrets_for
 from ullage.app.sessions.session import Session
-from ullage.core.facts.pins import Pin, clean_pin, pick_pins, read_pinnable_text, refuse_pin
+from ullage.core.facts.pins import (
+    Pin,
+    PinnedBy,
+    clean_pin,
+    pick_pins,
+    read_pinnable_text,
+    refuse_pin,
+)
+from ullage.core.gauge.status import rfc3339
 from ullage.core.secrets.scan import mask
-from ullage.core.text.prose import gist
+from ullage.core.text.prose import gist, write_age
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import EntryNotFound, PinRefused
 from ullage.store.files.places import Places
 from ullage.store.state.pins import ReadPins, change_pins, pins_path, read_pins
 
 _SHOWN_CHARS = 70
+_WHERE: dict[PinnedBy, str] = {"command line": "on the command line", "editor": "in the editor"}
 
 
 class PinReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +37,11 @@ class PinReport(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     entry_id: str | None
     label: str | None
+    session_id: str | None
+    """The session in which it was pinned, which may have gone on in this one."""
+    at: str | None
+    """RFC 3339; null for a pin of the configuration, and for one of an earlier version."""
+    by: PinnedBy | None
 
 
 class PinsReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +54,9 @@ class PinsReport(msgspec.Struct, frozen=True, kw_only=True):
     """Why pins that were set cannot be read."""
 
 
-def pin_text(session: Session, text: str, places: Places, *, label: str | None = None) -> ReadPins:
+def pin_text(
+    session: Session, text: str, places: Places, *, by: PinnedBy, label: str | None = None
+) -> ReadPins:
     """Pin a text that the user gave; secrets in it are masked, as in every summary.
 
     Raises:
@@ -46,11 +64,11 @@ def pin_text(session: Session, text: str, places: Places, *, label: str | None =
         StorageError: the state folder does not take it.
     """
     text = mask(clean_pin(text), secrets_for(session.header, places))
-    return _add(session, Pin(text=text, label=label), places)
+    return _add(session, Pin(text=text, label=label, by=by), places)
 
 
 def pin_entry(
-    session: Session, entry: str, places: Places, *, label: str | None = None
+    session: Session, entry: str, places: Places, *, by: PinnedBy, label: str | None = None
 ) -> ReadPins:
     """Pin a message of the context, given by its entry's id or by its number from 1.
 
@@ -62,7 +80,7 @@ def pin_entry(
     item = _find(read(session, places).context.items, entry)
     # A message that is pinned is copied into the state folder, where no secret may be.
     text = mask(clean_pin(read_pinnable_text(item)), secrets_for(session.header, places))
-    return _add(session, Pin(text=text, entry_id=item.entry_id, label=label), places)
+    return _add(session, Pin(text=text, entry_id=item.entry_id, label=label, by=by), places)
 
 
 def unpin(session: Session, number: int, places: Places) -> ReadPins:
@@ -80,6 +98,23 @@ def unpin(session: Session, number: int, places: Places) -> ReadPins:
         return pins[: number - 1] + pins[number:]
 
     return change_pins(pins_path(session.state_key, places), without, places)
+
+
+def unpin_text(session: Session, text: str, places: Places) -> None:
+    """Remove the pin of a text, of which a session has one, wherever it stands in the list by now.
+
+    Raises:
+        PinRefused: there is none.
+        StorageError: the state folder does not take the change.
+    """
+
+    def without(pins: tuple[Pin, ...]) -> tuple[Pin, ...]:
+        others = tuple(pin for pin in pins if pin.text != text)
+        if len(others) == len(pins):
+            raise PinRefused("this is not pinned any more")
+        return others
+
+    change_pins(pins_path(session.state_key, places), without, places)
 
 
 def carry_pins(
@@ -100,12 +135,28 @@ def report_pins(session: Session, configured: Sequence[str], places: Places) -> 
     stored = read_pins(pins_path(session.state_key, places))
     pins = [
         PinReport(
-            number=number, source="session", text=pin.text, entry_id=pin.entry_id, label=pin.label
+            number=number,
+            source="session",
+            text=pin.text,
+            entry_id=pin.entry_id,
+            label=pin.label,
+            session_id=pin.session_id,
+            at=rfc3339(pin.at_ms),
+            by=pin.by,
         )
         for number, pin in enumerate(stored.pins, 1)
     ]
     pins += [
-        PinReport(number=None, source="configuration", text=text, entry_id=None, label=None)
+        PinReport(
+            number=None,
+            source="configuration",
+            text=text,
+            entry_id=None,
+            label=None,
+            session_id=None,
+            at=None,
+            by=None,
+        )
         for text in configured
     ]
     return PinsReport(
@@ -117,24 +168,41 @@ def report_pins(session: Session, configured: Sequence[str], places: Places) -> 
 
 
 def pins_text(report: PinsReport) -> str:
-    lines = [_pin_line(pin) for pin in report.pins] or ["Nothing is pinned in this session."]
+    lines = [_pin_line(pin, report) for pin in report.pins] or [
+        "Nothing is pinned in this session."
+    ]
     if report.problem is not None:
         lines.append(f"Warning: {report.problem}")
     return "\n".join(lines)
 
 
-def _pin_line(pin: PinReport) -> str:
+def _pin_line(pin: PinReport, report: PinsReport) -> str:
     number = "  -" if pin.number is None else f"{pin.number:>3}"
+    origin = origin_text(pin, report)
+    note = f"  ({origin})" if origin else ""
+    return f"{number}. {gist(pin.text, _SHOWN_CHARS)}{note}"
+
+
+def origin_text(pin: PinReport, report: PinsReport) -> str:
+    """Say where a pin comes from: its label, the message, who pinned it, when, in which session."""
     noted = [pin.label] if pin.label else []
     if pin.entry_id is not None:
         noted.append(f"message {pin.entry_id}")
     if pin.source == "configuration":
         noted.append("from the configuration")
-    note = f"  ({', '.join(noted)})" if noted else ""
-    return f"{number}. {gist(pin.text, _SHOWN_CHARS)}{note}"
+    if pin.by is not None:
+        noted.append(f"by you {_WHERE[pin.by]}")
+    if pin.at is not None:
+        noted.append(write_age(time.time() - datetime.fromisoformat(pin.at).timestamp()))
+    if pin.session_id not in (None, report.session_id):
+        noted.append(f"in session {pin.session_id}")
+    return ", ".join(noted)
 
 
-def _add(session: Session, pin: Pin, places: Places) -> ReadPins:
+def _add(session: Session, given: Pin, places: Places) -> ReadPins:
+    session_id, at_ms = session.header.session_id, round(time.time() * 1000)
+    pin = msgspec.structs.replace(given, session_id=session_id, at_ms=at_ms)
+
     def added(pins: tuple[Pin, ...]) -> tuple[Pin, ...]:
         if any(present.text == pin.text for present in pins):
             shown = session.command("pin --list")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -24,12 +25,20 @@ _SECTION = lazy_pattern(
 )
 
 
+PinnedBy: TypeAlias = Literal["command line", "editor"]
+"""Where the user pinned something."""
+
+
 class Pin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str
     """What survives, word for word; of a message its texts as they were when it was pinned."""
     entry_id: str | None = None
     """The entry that was pinned; None for a text that the user gave."""
     label: str | None = None
+    session_id: str | None = None
+    """The session in which it was pinned; one that goes on elsewhere takes its pins along."""
+    at_ms: int | None = None
+    by: PinnedBy | None = None
 
 
 def read_pinnable_text(item: ContextItem) -> str:

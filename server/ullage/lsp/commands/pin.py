@@ -1,14 +1,16 @@
-"""`ullage.pin`: what every summary of a session has to hold, word for word."""
+"""`ullage.pin` and `ullage.unpin`: what every summary of a session has to hold, word for word."""
 
 import asyncio
+from functools import partial
 
-from ullage.app.summary.pins import pin_entry, pin_text
+from ullage.app.sessions.load import Loaded
+from ullage.app.summary.pins import pin_entry, pin_text, unpin_text
 from ullage.core.text.prose import gist
 from ullage.errors import PinRefused
 from ullage.lsp.commands.progress import report_done
 from ullage.lsp.documents.diagnostics import check_proposals
 from ullage.lsp.follow import load_session, show_changed
-from ullage.lsp.protocol import Outcome, PinArgument
+from ullage.lsp.protocol import Outcome, PinArgument, UnpinArgument
 from ullage.lsp.state import UllageServer
 
 _SHOWN_CHARS = 60
@@ -20,10 +22,23 @@ async def run_pin(ls: UllageServer, argument: PinArgument) -> Outcome:
         raise PinRefused("name either a message or a text to pin")
     loaded = await load_session(ls, argument.session)
     if text is not None:
-        pinned = await asyncio.to_thread(pin_text, loaded.session, text, ls.places)
+        pinned = await asyncio.to_thread(
+            partial(pin_text, by="editor"), loaded.session, text, ls.places
+        )
     else:
-        pinned = await asyncio.to_thread(pin_entry, loaded.session, entry or "", ls.places)
+        pinned = await asyncio.to_thread(
+            partial(pin_entry, by="editor"), loaded.session, entry or "", ls.places
+        )
+    return await _report(ls, loaded, "Pinned: every summary will hold", pinned.pins[-1].text)
+
+
+async def run_unpin(ls: UllageServer, argument: UnpinArgument) -> Outcome:
+    loaded = await load_session(ls, argument.session)
+    await asyncio.to_thread(unpin_text, loaded.session, argument.text, ls.places)
+    return await _report(ls, loaded, "Pin removed: no summary has to hold", argument.text)
+
+
+async def _report(ls: UllageServer, loaded: Loaded, done: str, text: str) -> Outcome:
     await show_changed(ls, loaded.path)
     check_proposals(ls)
-    shown = gist(pinned.pins[-1].text, _SHOWN_CHARS)
-    return report_done(f"Pinned: every summary will hold “{shown}”", loaded)
+    return report_done(f"{done} “{gist(text, _SHOWN_CHARS)}”", loaded)

@@ -26,6 +26,7 @@ from ullage.lsp import protocol
 from ullage.lsp.convert import escape_markdown, session_ref
 from ullage.lsp.follow import load_if_any
 from ullage.lsp.state import UllageServer
+from ullage.lsp.views.pins import list_pin_rows
 
 ENTRIES_A_CATEGORY = 10
 """Of the largest, shown below their category: smaller ones free nothing to speak of (chosen)."""
@@ -73,6 +74,7 @@ def window_result(loaded: Loaded, config: Config) -> protocol.WindowResult:
         rows.append(_category(share, len(largest), children, window))
     rows += [_advice(number, advice) for number, advice in enumerate(inspection.advice)]
     rows.append(_free(inspection.breakdown.n_free, window))
+    rows += list_pin_rows(loaded, config)
     return protocol.WindowResult(
         session=session_ref(loaded.session),
         headline=f"{total_text(loaded.status.gauge)} tokens",

@@ -1,4 +1,4 @@
-// Tool results are chosen and pruned, a message is pinned.
+// Tool results are looked at, chosen and pruned; a message is pinned, listed, and its pin removed.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { sessionId } from "../session.mjs";
@@ -8,7 +8,7 @@ import { forget, gaugeBelow, gaugeShows, tidy, writeSession } from "./flow.mjs";
 export { agentIsThere as prepare } from "./flow.mjs";
 
 export const NAME = "prune";
-export const TITLE = "tool results are chosen and pruned, and a message is pinned";
+export const TITLE = "tool results are looked at, chosen and pruned; a message is pinned, and the pin removed";
 
 export async function go(workbench, { say, shot }) {
   const { page } = workbench;
@@ -46,6 +46,16 @@ export async function go(workbench, { say, shot }) {
   await workbench.command("Context: Pin Message…");
   await workbench.pick("Checkout sometimes charges");
   say(`told: ${await workbench.told(/pinned/i)}`);
+  await workbench.focusRow("Window", "Pins");
+  await page.keyboard.press("ArrowRight");
+  const pin = workbench.row("by you in the editor, just now");
+  await pin.waitFor();
+  say(`pin: ${await pin.getAttribute("aria-label")}`);
+  await shot("pins");
+  await workbench.focusRow("Window", "by you in the editor");
+  await workbench.rowCommand("Remove Pin");
+  say(`told: ${await workbench.told("Pin removed")}`);
+  await workbench.row("Pins").waitFor({ state: "detached" });
   assert.ok(readFileSync(transcript).equals(pruned), "a pin is kept beside the session, not in it");
   await tidy(workbench);
   forget(transcript);

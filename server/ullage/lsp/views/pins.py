@@ -1,0 +1,70 @@
+"""What is pinned in a session, in the view of its window: the text, and where it comes from."""
+
+from ullage.app.sessions.load import Loaded
+from ullage.app.summary.pins import PinReport, PinsReport, origin_text, report_pins
+from ullage.core.config.settings import PINS, Config, effective
+from ullage.core.documents.virtual_uri import write_entry_uri
+from ullage.core.text.prose import gist, plural
+from ullage.lsp.convert import escape_markdown
+from ullage.lsp.protocol import WindowRow
+
+LABEL_CHARS = 80
+"""A line of a list in an editor (chosen)."""
+
+
+def list_pin_rows(loaded: Loaded, config: Config) -> list[WindowRow]:
+    """Give the row that holds the pins; none where nothing is pinned."""
+    report = report_pins(loaded.session, config.pins, loaded.secrets.places)
+    in_context = {item.entry_id for item in loaded.context.items}
+    rows = [_row(pin, report, config, in_context) for pin in report.pins]
+    if report.problem is not None:
+        rows.append(_problem_row(report.problem))
+    if not rows:
+        return []
+    count = plural(len(report.pins), "pin")
+    return [
+        WindowRow(
+            key="pins",
+            kind="pins",
+            title="Pins",
+            detail=f"{len(report.pins)}",
+            tooltip=f"{count}: what every summary of this session holds word for word",
+            label=f"Pins, {count} that every summary holds",
+            nTokens=0,
+            children=rows,
+        )
+    ]
+
+
+def _row(pin: PinReport, report: PinsReport, config: Config, in_context: set[str]) -> WindowRow:
+    title, origin = gist(pin.text, LABEL_CHARS), origin_text(pin, report)
+    is_own = pin.source == "session"
+    if not is_own:
+        # Several places may configure some, and which of them is whose is not kept.
+        setting = effective(config.settings, None).get(PINS)
+        places = ", ".join(each.text for each in setting.origins) if setting else ""
+        origin += f": {places}" if places else ""
+    entry = pin.entry_id if pin.entry_id in in_context else None
+    return WindowRow(
+        key=f"pin:{pin.source}:{pin.text}",
+        kind="pin",
+        title=title,
+        detail=origin,
+        tooltip=f"{escape_markdown(pin.text)}\n\n{escape_markdown(origin)}",
+        label=f"Pin: {title}, {origin}",
+        nTokens=0,
+        uri=None if entry is None else write_entry_uri(report.path, entry),
+        pin=pin.text if is_own else None,
+    )
+
+
+def _problem_row(problem: str) -> WindowRow:
+    return WindowRow(
+        key="pins:problem",
+        kind="problem",
+        title="Pins cannot be read",
+        detail=problem,
+        tooltip=escape_markdown(problem),
+        label=f"Pins cannot be read: {problem}",
+        nTokens=0,
+    )
