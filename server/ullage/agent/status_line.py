@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import BinaryIO, TextIO
 
-AGENT = "claude-code"
+AGENT, AGENT_NAME = "claude-code", "Claude Code"
 """The one agent that gives its status line the session."""
 INPUT_TIME_LIMIT_S = 1.0
 """tmux leaves the input open and writes nothing; an agent has it at hand (chosen)."""
@@ -48,7 +48,8 @@ def print_quickly(arguments: "Sequence[str]") -> None:
     data = _read_input()
     try:
         fields = _parse_fields(data)
-        line = _write_quickly(fields, template) if fields and is_plain else None
+        write = _write_agents if fields else _write_folders
+        line = write(fields, template) if is_plain else None
     except (ImportError, OSError, ValueError, KeyError, RecursionError):
         # No snapshot, first of all.
         line = None
@@ -65,13 +66,9 @@ def find_line(template: str) -> str:
     Raises:
         UllageError: the session cannot be read.
     """
-    from ullage.errors import SessionNotFound
-
     fields = _parse_fields(_read_input())
-    try:
-        told, figures = _read_agents(fields) if fields else _read_folders()
-    except SessionNotFound:
-        # A prompt in a folder without sessions has nothing to tell.
+    told, figures = _read_agents(fields) if fields else _read_folders()
+    if not told:
         return ""
     values = list_figure_values(figures, time()) | read_names(fields)
     return _write(template, told, told.get("used"), values, is_asked=bool(fields))
@@ -82,10 +79,9 @@ def encode_line(line: str) -> bytes:
     return f"{line}\n".encode("utf-8", "replace") if line else b""
 
 
-def _write_quickly(fields: dict[str, object], template: str) -> str | None:
-    """Write the line by the last snapshot and what was appended since, and keep what was told."""
+def _write_agents(fields: dict[str, object], template: str) -> str | None:
+    """Write an agent's line by the last snapshot, and keep what the agent told."""
     from ullage.agent.quick_answer import read_snapshot
-    from ullage.formats.agents.claude_code.tail import read_tail
     from ullage.store.files import quick_state
 
     snapshot, root = (
@@ -96,10 +92,45 @@ def _write_quickly(fields: dict[str, object], template: str) -> str | None:
         return None
     figures = read_status_input(fields)
     quick_state.keep_figures(root, f"{AGENT}.{fields['session_id']}", figures)
-    lines = quick_state.read_appended(str(fields.get("transcript_path")), snapshot)
+    values = list_figure_values(figures, time()) | read_names(fields)
+    path = str(fields.get("transcript_path"))
+    return _write_quickly(template, snapshot, path, values, is_asked=True)
+
+
+def _write_folders(_: dict[str, object], template: str) -> str | None:
+    """Write a folder's line by the last snapshot; empty where it had no session."""
+    from ullage.store.files import quick_state
+
+    folder = os.getcwd()  # noqa: PTH109 -- pathlib takes longer than the line
+    name = quick_state.folder_name(folder)
+    snapshot = quick_state.read_snapshot(name, quick_state.STATUS_EVENT, folder)
+    if snapshot is None:
+        return None
+    path, figures = snapshot["transcript"], snapshot.get("figures")
+    if not path or not is_object(figures):
+        return ""
+    values = list_figure_values(figures, time())
+    return _write_quickly(template, snapshot, str(path), values, is_asked=False)
+
+
+def _write_quickly(
+    template: str,
+    snapshot: dict[str, object],
+    path: str,
+    values: dict[str, str],
+    *,
+    is_asked: bool,
+) -> str | None:
+    """Write the line by a snapshot and what was appended since."""
+    from ullage.formats.agents.claude_code.tail import read_tail
+    from ullage.store.files import quick_state
+
+    lines = quick_state.read_appended(path, snapshot)
     if lines is None or not quick_state.are_settings_equal(snapshot):
         return None
-    tail = read_tail(lines, snapshot)
+    if lines and snapshot["agent"] != AGENT_NAME:
+        return None
+    tail = read_tail(lines, snapshot) if lines else (None, 0)
     if tail is None or any(mark in line for line in lines for mark in _TITLE_MARKS):
         return None
     (n_told, n_most_after), window = tail, snapshot["window"]
@@ -107,10 +138,9 @@ def _write_quickly(fields: dict[str, object], template: str) -> str | None:
     if not isinstance(n_used, int) or not isinstance(window, int) or n_used > window:
         return None
     told = snapshot if n_told is None else snapshot | {"is_reported": True}
-    values = list_figure_values(figures, time()) | read_names(fields)
-    line = _write(template, told, n_used, values, is_asked=True)
+    line = _write(template, told, n_used, values, is_asked=is_asked)
     # What was not counted here must make no difference.
-    most = _write(template, told, n_used + n_most_after, values, is_asked=True)
+    most = _write(template, told, n_used + n_most_after, values, is_asked=is_asked)
     return line if line == most else None
 
 
@@ -157,25 +187,27 @@ def _read_agents(fields: dict[str, object]) -> tuple[dict[str, object], dict[str
     path = Path(str(fields.get("transcript_path") or ""))
     if not path.is_file():
         # A session begins before its transcript does.
-        return {"agent": "Claude Code"}, figures
+        return {"agent": AGENT_NAME}, figures
     loaded = load(open_session(path), config, places)
     leave_snapshot(loaded, places)
     return describe_line(loaded), figures
 
 
 def _read_folders() -> tuple[dict[str, object], dict[str, object]]:
-    """Measure the session that the working folder's gauge shows."""
+    """Measure the session that the working folder's gauge shows; nothing where it has none."""
     from ullage.app.config.load import load_config
-    from ullage.app.gauge.status_line import describe_figures, describe_line
+    from ullage.app.gauge.status_line import describe_figures, describe_line, leave_folder_snapshot
+    from ullage.app.sessions.find import look
     from ullage.app.sessions.load import load
-    from ullage.app.sessions.named import find_session
     from ullage.store.files.places import current_places
 
     places = current_places()
     config = load_config(places, workspace=places.cwd)
     places = places.for_reading(is_read_only=config.policy.is_read_only)
-    loaded = load(find_session(None, places), config, places)
-    return describe_line(loaded), describe_figures(loaded)
+    seen = look((places.cwd,), places)
+    loaded = load(seen[0].session, config, places) if seen else None
+    leave_folder_snapshot(seen, loaded, places)
+    return ({}, {}) if loaded is None else (describe_line(loaded), describe_figures(loaded))
 
 
 def _parse_fields(data: bytes) -> dict[str, object]:

@@ -111,7 +111,7 @@ def find_by_id(text: str, places: Places) -> Session:
         if wanted[:8] in transcript.path.stem.lower()
     )
     problems: list[str] = []
-    rows = database_rows(_databases(places), problems)
+    rows = database_rows(list_databases(places), problems)
     rows = (row for row in rows if is_named(row.session.session_id))
     matches: dict[str, Session] = {}
     for candidate in _sort_newest_first(files, rows):
@@ -165,15 +165,9 @@ def list_sessions(
     What cannot be read hides none of the others, and is added to the problems, a line each.
     """
     problems = [] if problems is None else problems
-    spellings = _spellings(cwd)
-    owners = {ANY_FOLDER, *map(of_folder, spellings)}
-    folders = (
-        TranscriptFolder(path=folder, is_nested=info.has_nested_folders)
-        for info in AGENTS
-        for folder in _folders_of(info, cwd, places)
-    )
-    files = find_transcripts(folders, owners, _read_owner, places)
-    rows = database_rows(_databases(places), problems, directories=spellings)
+    owners = _owners_of(cwd)
+    files = find_files(cwd, places)
+    rows = database_rows(list_databases(places), problems, directories=_spellings(cwd))
     listed: set[str] = set()
     for candidate in _sort_newest_first(files, rows):
         try:
@@ -185,6 +179,20 @@ def list_sessions(
                 yield session
         except InputError as error:
             problems.append(str(error))
+
+
+def find_files(cwd: Path, places: Places) -> list[TranscriptFile]:
+    """Find the transcripts that are of a folder by their headers."""
+    folders = (
+        TranscriptFolder(path=folder, is_nested=info.has_nested_folders)
+        for info in AGENTS
+        for folder in _folders_of(info, cwd, places)
+    )
+    return find_transcripts(folders, _owners_of(cwd), _read_owner, places)
+
+
+def _owners_of(cwd: Path) -> set[str]:
+    return {ANY_FOLDER, *map(of_folder, _spellings(cwd))}
 
 
 def _is_gone_on_with(session: Session, places: Places) -> bool:
@@ -236,7 +244,7 @@ def _read_owner(path: Path) -> str:
         return ""
 
 
-def _databases(places: Places) -> Iterator[Path]:
+def list_databases(places: Places) -> Iterator[Path]:
     for info in AGENTS:
         yield from find_databases(info.database_patterns(places.env, places.home))
 

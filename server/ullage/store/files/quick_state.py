@@ -55,8 +55,14 @@ def session_name(agent: str, session_id: str) -> str | None:
     return f"{agent}.{session_id}"
 
 
+def folder_name(folder: str) -> str:
+    """Name the snapshots of a folder, whatever session of it they tell of."""
+    return f"folder.{crc32(folder.encode('utf-8', 'surrogateescape')):08x}"
+
+
 def read_snapshot(name: str, event: str, folder: str) -> dict[str, object] | None:
-    """Read what the last hook of a session at an event found, if all that it read is as it was.
+    """Read what was found the last time, of a session or a folder, if all that it came from is as
+    it was.
 
     Another version of Ullage may find other things.
 

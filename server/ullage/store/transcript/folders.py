@@ -41,14 +41,24 @@ def list_names(folder: str) -> tuple[list[str], list[str]]:
     return sorted(names), [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
 
 
-def transcripts_in(folder: Path) -> Iterator[TranscriptFile]:
-    """List the transcripts of a folder."""
+def list_files(folder: Path) -> list[Path]:
+    """List the transcripts of a folder, and what else is JSON."""
     try:
         names, _ = list_names(str(folder))
     except OSError:
-        return
-    for name in names:
-        path = folder / name
+        return []
+    return [folder / name for name in names]
+
+
+def folders_below(root: Path) -> Iterator[Path]:
+    """List a folder and all folders in it; nothing where there is none."""
+    for folder, _, _ in os.walk(root):
+        yield Path(folder)
+
+
+def transcripts_in(folder: Path) -> Iterator[TranscriptFile]:
+    """List the transcripts of a folder."""
+    for path in list_files(folder):
         try:
             yield TranscriptFile(path=path, mtime_ns=path.stat().st_mtime_ns)
         except OSError:
