@@ -145,12 +145,16 @@ async def test_an_agent_is_told_of_memory_unless_it_is_switched_off(place: Place
         assert ("memory_search" in told) == bool(tools)
 
 
+NO_MESSAGES = [
+    (b"{", -32700),
+    (b"\xff\xfe", -32700),
+    (b"[" * 100_000, -32700),
+    (b"null", -32600),
+    (b'{"jsonrpc":"2.0","id":{},"method":"tools/list"}', -32600),
+]
 MCP_LINES = [
-    b"{",
-    b"null",
-    b"\xff\xfe",
-    b"[" * 100_000,
-    b'{"jsonrpc":"2.0","id":{},"method":"tools/list"}',
+    b'{"jsonrpc":"2.0","method":7}',
+    b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"of another"}}',
     b'{"jsonrpc":"2.0","id":1,"method":"none"}',
     b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{}}',
     b'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"none"}}',
@@ -164,7 +168,7 @@ MCP_LINES = [
 ]
 
 
-def test_no_line_ends_the_server(place: Place) -> None:
+def test_each_line_is_answered_and_none_ends_the_server(place: Place) -> None:
     begin = {
         "protocolVersion": "2025-06-18",
         "capabilities": {},
@@ -173,10 +177,14 @@ def test_no_line_ends_the_server(place: Place) -> None:
     first = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": begin})
     ready = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
     with place.start("mcp") as process:
-        process.stdin.write(b"\n".join((first.encode(), ready, *MCP_LINES, b"")))
+        wrong = (line for line, _ in NO_MESSAGES)
+        process.stdin.write(b"\n".join((*wrong, b"", first.encode(), ready, *MCP_LINES, b"")))
         process.stdin.flush()
-        answers = [json.loads(process.stdout.readline()) for _ in range(8)]
+        n_answers = len(NO_MESSAGES) + 8
+        answers = [json.loads(process.stdout.readline()) for _ in range(n_answers)]
         out, err = process.communicate(timeout=WAIT_S)
-    assert sorted(answer["id"] for answer in answers) == list(range(8))
+    codes = [answer["error"]["code"] for answer in answers if answer["id"] is None]
+    assert codes == [code for _, code in NO_MESSAGES]
+    assert sorted(answer["id"] for answer in answers if answer["id"] is not None) == list(range(8))
     assert (out, process.returncode) == (b"", 0)
     assert b"Traceback" not in err + json.dumps(answers).encode()

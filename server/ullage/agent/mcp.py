@@ -14,6 +14,7 @@ from mcp_types import ToolAnnotations
 
 from ullage import __version__
 from ullage.agent.json_rpc import RpcError, read_params
+from ullage.agent.mcp_stdio import StdioServer
 from ullage.agent.memory import get_memory, search_memory, store_memory
 from ullage.agent.memory_protocol import GetMemory, SearchMemory, StoreMemory
 from ullage.agent.sessions import Sessions
@@ -55,7 +56,7 @@ def mcp_server(places: Places) -> MCPServer:
         finally:
             await asyncio.to_thread(sessions.close_memories)
 
-    server = MCPServer(
+    server = StdioServer(
         "ullage",
         version=__version__,
         log_level="WARNING",
