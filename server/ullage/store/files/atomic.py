@@ -6,6 +6,7 @@ import stat
 import sys
 import time
 from contextlib import suppress
+from itertools import chain, takewhile
 from pathlib import Path
 
 from ullage.errors import FileExists, StateUnwritable, StorageError
@@ -235,8 +236,8 @@ def make_folder(folder: Path) -> None:
 
 
 def _make_private_folders(folder: Path) -> None:
-    folders = [folder, *folder.parents]
-    missing = folders[: next(at for at, path in enumerate(folders) if path.is_dir())]
+    folders = chain((folder,), folder.parents)
+    missing = [*takewhile(lambda path: not path.is_dir(), folders)]
     for path in reversed(missing):
         path.mkdir(mode=0o700, exist_ok=True)
 
