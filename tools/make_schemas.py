@@ -18,6 +18,7 @@ from ullage.app.change.checkpoint_report import (
 )
 from ullage.app.change.compact_report import CompactReport
 from ullage.app.change.prune import PruneReport
+from ullage.app.change.redo import RedoReport
 from ullage.app.change.undo import UndoReport
 from ullage.app.config.report import CheckReport, ConfigReport
 from ullage.app.dream.report import BackfillReport, DreamReport, InboxReport
@@ -25,6 +26,7 @@ from ullage.app.gauge.history import HistoryReport
 from ullage.app.gauge.inspect import InspectReport
 from ullage.app.gauge.session_list import SessionsReport
 from ullage.app.gauge.status_report import ContextReport, StatusReport
+from ullage.app.gauge.usage import UsageReport
 from ullage.app.memory.get import MemoryLines
 from ullage.app.memory.origins import ChangesReport
 from ullage.app.memory.report import MemoryReport
@@ -45,6 +47,7 @@ FOLDER = Path(__file__).parent.parent / "server/ullage/data/schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
     ("sessions", SessionsReport),
+    ("usage", UsageReport),
     ("context-status", StatusReport),
     ("context-show", ContextReport),
     ("context-inspect", InspectReport),
@@ -67,6 +70,7 @@ REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
     ("memory-backfill", BackfillReport),
     ("prune", PruneReport),
     ("undo", UndoReport),
+    ("redo", RedoReport),
     ("autocompact-status", AutoReport),
     ("pin-list", PinsReport),
     ("checkpoint", Checkpoint),

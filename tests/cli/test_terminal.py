@@ -35,6 +35,7 @@ ALL = (
     "memory backfill --dry-run",
     "memory review",
     "sessions",
+    "usage",
     "config show",
     "config show --all",
     "config check",

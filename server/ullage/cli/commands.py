@@ -31,6 +31,7 @@ MODULES = {
     "undo": "undo",
     "uninstall": "install",
 }
+    "usage": "sessions",
 """Where each command stands, by its name. All of them together take longer to import than most
 take to run, so each is imported when it is asked for.
 """

@@ -1,10 +1,15 @@
-"""`ullage sessions`: the sessions of a folder and how full each is."""
+"""`ullage sessions`, `ullage usage`: how full each session of a folder is, and what they used."""
+
+from datetime import date
 
 import click
 
 from ullage.cli.options import current_config, json_option, window_option
 from ullage.cli.output import TABLE_COLUMNS, answer, n_columns, safe, working
 from ullage.store.files.places import current_places
+
+MAX_DAYS = 3650
+"""Ten years: agents are younger."""
 
 
 @click.command()
@@ -27,3 +32,30 @@ def sessions(limit: int, window: int | None, as_json: bool) -> None:
     else:
         reason = no_session_text(places.cwd, places)
         click.echo(safe(f"{reason[0].upper()}{reason[1:]}."))
+
+
+@click.command()
+@click.option(
+    "--days",
+    "n_days",
+    type=click.IntRange(1, MAX_DAYS),
+    default=14,
+    show_default=True,
+    metavar="N",
+    help="Days up to today.",
+)
+@json_option
+def usage(n_days: int, as_json: bool) -> None:
+    """Show what this folder's sessions used, day by day.
+
+    Requests, tokens, the share that was read from the cache, compactions and costs of all agents
+    and their subagents. A bar shows what was sent.
+    """
+    from ullage.app.gauge.usage import report_usage, usage_text
+
+    places = current_places()
+    config = current_config(None, places)
+    places = places.for_reading(is_read_only=config.policy.is_read_only)
+    with working():
+        report = report_usage(date.today(), n_days, places)
+    answer(usage_text(report, n_columns()), report, as_json)

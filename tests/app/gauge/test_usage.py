@@ -1,0 +1,104 @@
+"""What the sessions of a folder used: each answer once, on its day, at the prices of its model."""
+
+from datetime import date, timedelta
+
+import pytest
+
+from claude_files import ClaudeFile, text
+from pi_files import MODEL, START, Json, PiFile
+from running import Place
+from ullage.app.gauge.usage import UsageReport, report_usage, usage_text
+
+FIRST_DAY = START.astimezone().date()
+SECOND_DAY = FIRST_DAY + timedelta(days=2)
+USAGE: Json = {
+    "input_tokens": 1_000_000,
+    "cache_read_input_tokens": 3_000_000,
+    "cache_creation_input_tokens": 0,
+    "output_tokens": 100_000,
+}
+USD = 3 + 3 * 0.3 + 0.1 * 15
+"""By the row of the model in data/models.tsv."""
+
+
+def write_claude(place: Place, session_id: str, data: bytes) -> None:
+    folder = "".join(c if c.isalnum() else "-" for c in str(place.cwd))
+    place.write(str(place.home / ".claude" / "projects" / folder / f"{session_id}.jsonl"), data)
+
+
+def write_pi(place: Place, data: bytes) -> None:
+    folder = f"--{str(place.cwd).lstrip('/').replace('/', '-')}--"
+    place.write(str(place.home / ".pi" / "agent" / "sessions" / folder / "a.jsonl"), data)
+
+
+def report(place: Place, *, today: date = SECOND_DAY, n_days: int = 7) -> UsageReport:
+    return report_usage(today, n_days, place.places())
+
+
+@pytest.fixture
+def claude(place: Place) -> ClaudeFile:
+    claude = ClaudeFile(cwd=str(place.cwd))
+    claude.user("Add a parser.")
+    claude.assistant(text("I will."), text("Done."), usage=USAGE)
+    return claude
+
+
+def test_each_answer_counts_once_on_its_day_at_its_price(place: Place, claude: ClaudeFile) -> None:
+    write_claude(place, claude.session_id, claude.data)
+    pi = PiFile(cwd=str(place.cwd))
+    pi.user("Look at it.")
+    pi.assistant("Fine.", usage=120, model="nobody-knows-it")
+    pi.compaction("## Goal\n- a parser", pi.ids[0])
+    write_pi(place, pi.data.replace(b'"2026-02-03T', b'"2026-02-05T'))
+    used = report(place)
+    first, second = used.days
+    assert (first.day, second.day) == (FIRST_DAY.isoformat(), SECOND_DAY.isoformat())
+    assert (first.spent.requests, first.spent.sent_tokens) == (1, 4_000_000)
+    assert (first.spent.cached_tokens, first.spent.answered_tokens) == (3_000_000, 100_000)
+    assert first.spent.cost_usd == pytest.approx(USD)
+    assert (first.compactions, second.compactions) == (0, 1)
+    assert (second.spent.requests, second.spent.unpriced_requests) == (1, 1)
+    assert [model.model for model in used.models] == [MODEL, "nobody-knows-it"]
+    assert used.total.requests == 2
+
+
+def test_what_a_copy_of_a_session_holds_too_counts_once(place: Place, claude: ClaudeFile) -> None:
+    write_claude(place, claude.session_id, claude.data)
+    other = claude.session_id.replace("3", "4")
+    copy = claude.data.replace(claude.session_id.encode(), other.encode())
+    write_claude(place, other, copy)
+    assert report(place).total.requests == 1
+
+
+def test_what_was_compacted_away_is_still_told(place: Place, claude: ClaudeFile) -> None:
+    claude.boundary()
+    claude.summary("A parser was added.")
+    claude.user("Go on.")
+    claude.assistant(text("Yes."), usage=USAGE)
+    write_claude(place, claude.session_id, claude.data)
+    used = report(place)
+    assert (used.total.requests, used.days[0].compactions) == (2, 1)
+
+
+def test_older_days_are_left_out(place: Place, claude: ClaudeFile) -> None:
+    write_claude(place, claude.session_id, claude.data)
+    assert report(place, n_days=2).days == []
+    assert report(place, n_days=3).total.requests == 1
+
+
+def test_a_row_a_day_fits_the_terminal_and_the_longest_bar_its_width(
+    place: Place, claude: ClaudeFile
+) -> None:
+    write_claude(place, claude.session_id, claude.data)
+    for n_columns, n_bar_chars in ((60, 8), (80, 10), (200, 40)):
+        lines = usage_text(report(place), n_columns).split("\n")
+        assert lines[1].count("█") == n_bar_chars
+        assert max(map(len, lines)) <= max(80, n_columns)
+    assert "$5.40" in lines[1]
+    assert f"{MODEL}: 1 request, $5.40" in lines
+
+
+def test_a_folder_where_no_model_answered_says_so(place: Place) -> None:
+    used = report(place)
+    assert (used.days, used.total.requests) == ([], 0)
+    assert usage_text(used, 80).startswith(f"No model answered in {place.cwd} since ")
