@@ -20,16 +20,14 @@ from ullage.core.transcript.entries import Agent
 from ullage.errors import InputError, NotATranscript, SessionNotFound
 from ullage.formats.agent_info import AgentInfo
 from ullage.formats.registry import AGENTS
-from ullage.store.change.new_session import has_digest
 from ullage.store.change.receipts import receipt_of_new, written_before_us
-from ullage.store.change.session_lock import QUIET_S
 from ullage.store.files.places import Places
 from ullage.store.files.processes import running_sessions
 from ullage.store.transcript.database import SessionRows, find_databases
 from ullage.store.transcript.folders import TranscriptFile, is_of_workspace, transcripts_below
 from ullage.store.transcript.look import TranscriptFolder, find_transcripts
 from ullage.store.transcript.open import DatabaseRow, database_rows
-from ullage.store.transcript.reader import FileLines
+from ullage.store.transcript.reader import QUIET_S, FileLines
 
 MIN_ID_CHARS = 4
 """A shorter part of an id names too many sessions (chosen)."""
@@ -202,6 +200,8 @@ def _is_gone_on_with(session: Session, places: Places) -> bool:
         if receipt.left_size_bytes is not None:
             is_as_left = session.lines.size_bytes == receipt.left_size_bytes
         else:
+            from ullage.store.change.new_session import has_digest
+
             is_as_left = has_digest(session.path, receipt.new_sha256 or "")
         if is_as_left:
             return False

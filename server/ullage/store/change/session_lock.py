@@ -1,7 +1,6 @@
 """One process at a time changes a session, and only while its agent leaves it alone."""
 
 import errno
-import hashlib
 import os
 import stat
 import sys
@@ -11,14 +10,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
+from ullage.core.text.digest import sha256
 from ullage.errors import ChangedMeanwhile, NotATranscript, SessionLive, StorageError
 from ullage.store.files.atomic import make_folder, unwritable, write_all
 from ullage.store.files.places import Places
-from ullage.store.transcript.reader import Fingerprint, fingerprint_of, look_at, read_blocks
+from ullage.store.transcript.reader import (
+    QUIET_S,
+    Fingerprint,
+    fingerprint_of,
+    look_at,
+    read_blocks,
+)
 
-QUIET_S = 5.0
-"""A transcript that grew within this time counts as in use: docs/safety.md, "When a session is in
-use"."""
 POLL_S = 0.2
 LOCK_TIMEOUT_S = 10.0
 PATIENCE_S = 1.0
@@ -119,7 +122,7 @@ def session_lock(path: Path, places: Places) -> Generator[None]:
 
 def path_digest(path: Path) -> str:
     """Give the name under which locks and journals of a transcript are kept."""
-    return hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:32]
+    return sha256(os.fsencode(path.resolve())).hexdigest()[:32]
 
 
 def wait_until_quiet(path: Path, fingerprint: Fingerprint) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.store.files.digest import sha256
+from ullage.core.text.digest import sha256
 from ullage.store.files.quick_state import plain_state_folder
 
 MAX_NAME_CHARS = 120

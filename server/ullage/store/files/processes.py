@@ -4,7 +4,6 @@ import os
 import re
 import select
 import sys
-import threading
 import time
 from collections.abc import Iterable
 from contextlib import closing
@@ -100,6 +99,8 @@ def exit_with_process(process_id: int) -> None:
         wait_for_end(process_id)
         os._exit(1)
 
+    import threading
+
     threading.Thread(target=wait, name="process-wait", daemon=True).start()
 
 
@@ -146,6 +147,8 @@ elif sys.platform != "win32":
 
 def exit_soon(exit_code: int) -> None:
     """End this process after a grace time, even if a thread does not come to its end."""
+    import threading
+
     timer = threading.Timer(GRACE_S, os._exit, (exit_code,))
     timer.daemon = True
     timer.start()

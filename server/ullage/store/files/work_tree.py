@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.core.text.digest import sha256
 from ullage.core.text.lazy_pattern import lazy_pattern
-from ullage.store.files.digest import sha256
 from ullage.store.files.places import Places, is_project
 from ullage.store.files.text_files import exists, read_plain_file
 

@@ -12,9 +12,9 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TypeAlias, cast
 
+from ullage.core.text.digest import blake2b
 from ullage.errors import UllageError
 from ullage.store.files.atomic import make_folder, make_private_file
-from ullage.store.files.digest import blake2b
 from ullage.store.files.places import is_there
 from ullage.store.gauge.tokenizer import count_tokens
 

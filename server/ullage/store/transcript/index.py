@@ -9,10 +9,10 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.core.text.digest import sha256
 from ullage.core.transcript.lineage import EMPTY_INDEX, Index
 from ullage.errors import UllageError
 from ullage.store.files.atomic import replace_file
-from ullage.store.files.digest import sha256
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import FileLines
 

@@ -9,9 +9,9 @@ what belongs to others nothing is looked at but the folders.
 
 import os
 import time
+from _thread import allocate_lock
 from collections.abc import Callable, Iterable, Iterator, Set
 from pathlib import Path
-from threading import Lock
 from typing import TypeAlias
 
 import msgspec
@@ -36,7 +36,7 @@ ReadOwner: TypeAlias = Callable[[Path], str]
 """Says whose a transcript is, by its header; empty where no agent that we know wrote it. May raise
 `Unreadable`."""
 
-_lock = Lock()
+_lock = allocate_lock()
 """Who looks while another does would read the same headers."""
 
 

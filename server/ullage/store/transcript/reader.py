@@ -10,14 +10,17 @@ from typing import Protocol
 
 import msgspec
 
+from ullage.core.text.digest import sha256
 from ullage.core.transcript.entries import Line, Lines, MemoryLines
 from ullage.errors import NotATranscript, Unreadable
-from ullage.store.files.digest import sha256
 from ullage.store.transcript.block_lines import BlockLines
 
 BLOCK_BYTES = 256 * 1024
 """Read at a time: large enough that the calls cost nothing beside the copying (measured)."""
 
+QUIET_S = 5.0
+"""A transcript that grew within this time counts as in use: docs/safety.md, "When a session is in
+use"."""
 PROBE_BYTES = 4096
 """How much of the head, and before a place, tells a file from another (chosen)."""
 

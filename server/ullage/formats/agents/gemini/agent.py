@@ -1,6 +1,5 @@
 """The Gemini CLI: the context as its next request would carry it, folders of sessions, its row."""
 
-import hashlib
 import os
 import re
 from collections.abc import Sequence
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.core.text.digest import sha256
 from ullage.core.transcript.context import Compaction, Context, ContextItem
 from ullage.core.transcript.entries import Entry, Header, JsonObject, Line, Lines
 from ullage.core.transcript.lineage import EMPTY_INDEX, CompactionRef, Index, chain
@@ -132,7 +132,7 @@ def _session_folders(cwd: Path, env: Env, home: Path) -> tuple[Path, ...]:
     """
     slug = folder_name(cwd)
     namesakes = (slug, *(f"{slug}-{number}" for number in range(1, MAX_NAMESAKES)))
-    names = (*namesakes, hashlib.sha256(os.fsencode(cwd)).hexdigest())
+    names = (*namesakes, sha256(os.fsencode(cwd)).hexdigest())
     return tuple(root / name / "chats" for root in settings.HOME.paths(env, home) for name in names)
 
 

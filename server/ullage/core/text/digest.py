@@ -4,7 +4,6 @@ They are the functions that `hashlib` itself falls back on. To load OpenSSL inst
 what a bare Python takes to start, and is worth that only for what is long.
 """
 
-import sys
 from typing import TYPE_CHECKING
 
 __all__ = ("blake2b", "sha256")
@@ -15,9 +14,10 @@ else:
     try:
         from _blake2 import blake2b
 
-        if sys.version_info >= (3, 12):
+        try:
             from _sha2 import sha256
-        else:
+        except ImportError:
+            # Before Python 3.12.
             from _sha256 import sha256
     except ImportError:
         # Python may be built without them.

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from ullage.store.files.digest import blake2b, sha256
+from ullage.core.text.digest import blake2b, sha256
 
 
 @pytest.mark.parametrize("data", [b"", b"a", bytes(range(256)) * 99], ids=len)
