@@ -24,6 +24,7 @@ export const STATUS_REQUEST = "ullage/status";
 export const SESSIONS_REQUEST = "ullage/sessions";
 export const WINDOW_REQUEST = "ullage/window";
 export const HISTORY_REQUEST = "ullage/history";
+export const USAGE_REQUEST = "ullage/usage";
 export const CHECKPOINTS_REQUEST = "ullage/checkpoints";
 export const MEMORY_REQUEST = "ullage/memory";
 export const MEMORY_SEARCH_REQUEST = "ullage/memorySearch";
@@ -213,6 +214,21 @@ export interface HistoryResult {
   thresholds: HistoryThreshold[];
 }
 
+export interface UsageDay {
+  /** Tokens, as high as its bar. */
+  nSent: number;
+  cells: string[];
+}
+
+/** What the sessions of the workspace used; each row has a cell for each head. */
+export interface UsageResult {
+  title: string;
+  heads: string[];
+  days: UsageDay[];
+  total: string[];
+  notes: string[];
+}
+
 export interface CheckpointRow {
   checkpoint: string;
   path: string;
@@ -345,6 +361,8 @@ export interface PrunableRow {
   nTokens: number;
   /** Whether the rule for old output chooses it. */
   isChosen: boolean;
+  /** A document that shows it as readable chat. */
+  uri: string;
 }
 
 export interface PrunableResult {
@@ -456,6 +474,7 @@ export interface Requests {
   [SESSIONS_REQUEST]: [SessionArgument, SessionsResult];
   [WINDOW_REQUEST]: [SessionArgument, WindowResult];
   [HISTORY_REQUEST]: [SessionArgument, HistoryResult];
+  [USAGE_REQUEST]: [SessionArgument, UsageResult];
   [CHECKPOINTS_REQUEST]: [SessionArgument, CheckpointsResult];
   [MEMORY_REQUEST]: [SessionArgument, MemoryResult];
   [MEMORY_SEARCH_REQUEST]: [MemorySearchArgument, MemorySearchResult];

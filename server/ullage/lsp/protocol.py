@@ -21,6 +21,7 @@ STATUS_REQUEST: Final = "ullage/status"
 SESSIONS_REQUEST: Final = "ullage/sessions"
 WINDOW_REQUEST: Final = "ullage/window"
 HISTORY_REQUEST: Final = "ullage/history"
+USAGE_REQUEST: Final = "ullage/usage"
 CHECKPOINTS_REQUEST: Final = "ullage/checkpoints"
 MEMORY_REQUEST: Final = "ullage/memory"
 MEMORY_SEARCH_REQUEST: Final = "ullage/memorySearch"
@@ -228,6 +229,24 @@ class HistoryResult:
 
 
 @frozen(kw_only=True)
+class UsageDay:
+    nSent: int
+    """Tokens, as high as its bar."""
+    cells: list[str]
+
+
+@frozen(kw_only=True)
+class UsageResult:
+    """What the sessions of the workspace used; each row has a cell for each head."""
+
+    title: str
+    heads: list[str]
+    days: list[UsageDay]
+    total: list[str]
+    notes: list[str]
+
+
+@frozen(kw_only=True)
 class CheckpointRow:
     checkpoint: str
     path: str
@@ -375,6 +394,8 @@ class PrunableRow:
     """What is freed."""
     isChosen: bool
     """Whether the rule for old output chooses it."""
+    uri: str
+    """A document that shows it as readable chat."""
 
 
 @frozen(kw_only=True)

@@ -303,7 +303,7 @@ def test_pruning_may_be_turned_off() -> None:
 def test_an_item_says_what_it_was_and_what_it_frees() -> None:
     items = turn(step(90_000, "c1", "Read", {"file_path": "src/cart.py"})) + recent_turns()
     [item] = plan_of(items).items
-    assert (item.tool, item.label, item.reason) == ("Read", "src/cart.py", "old output")
+    assert (item.tool, item.label.text, item.reason) == ("Read", "src/cart.py", "old output")
     assert (item.n_tokens, item.n_freed) == (90_000, 90_000 - PLACEHOLDER_TOKENS)
     assert item.item_id == "e3/c1"
 
@@ -341,7 +341,7 @@ def test_images_of_recent_results_and_of_messages_become_placeholders() -> None:
     items = numbered([with_image(items[0]), items[1], with_image(items[2], 2), *recent_turns()])
     policy = Policy(prune_minimum_tokens=0)
     plan = plan_prune(items, policy, count, reasons=["old image"])
-    assert [(item.label, item.n_tokens) for item in plan.items] == [
+    assert [(item.label.text, item.n_tokens) for item in plan.items] == [
         ("1 image", IMAGE_TOKENS),
         ("2 images", 2 * IMAGE_TOKENS),
     ]

@@ -10,6 +10,7 @@ from ullage.core.summary.preview import (
     MARKER,
     read_proposal,
     write_before,
+    write_entry,
     write_messages,
     write_proposal,
 )
@@ -87,3 +88,15 @@ def test_calls_and_outputs_are_lines_and_long_texts_are_cut() -> None:
     assert "(and 1,000 characters more)" in shown
     assert len(shown) < 6000
     assert shown.endswith("## Kept as it is: 1 message\n\n- User · 1 hour ago: `bash` make test\n")
+
+
+def test_an_entry_alone_is_shown_whole_and_quoted() -> None:
+    call = ToolCall(call_id="c", name="bash", arguments='{"command": "make test"}')
+    output = ToolResult(
+        call_id="c", name="bash", content=(Text(text="ok\n" * 9000),), is_error=False
+    )
+    shown = write_entry([item(call), item(output)], age)
+    assert '> `bash` {"command": "make test"}' in shown
+    assert "> `bash` output, 27,000 characters\n" in shown
+    assert shown.count("> ok\n") == 9000
+    assert all(line == "" or line[0] in "#>" for line in shown.split("\n"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ullage.core.text.short_paths import shorten_paths
+from ullage.core.text.short_paths import cut_left, shorten_paths
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,8 @@ def test_a_path_is_told_from_where_its_reader_is(text: str, short: str) -> None:
 def test_windows_paths_too_and_a_root_shortens_nothing() -> None:
     assert shorten_paths(r"C:\Users\ann\a.py", None, r"C:\Users\ann") == r"~\a.py"
     assert shorten_paths("/etc/hosts", "/", "/root") == "/etc/hosts"
+
+
+def test_a_path_is_cut_from_its_left() -> None:
+    assert cut_left("src/cart.py", 11) == "src/cart.py"
+    assert cut_left("checkout/src/cart.py", 11) == "…rc/cart.py"

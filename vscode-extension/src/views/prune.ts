@@ -2,9 +2,11 @@
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
+import { errorMessage } from "../logger";
 import type { Subject } from "../model/tree";
 import { PRUNABLE_REQUEST, PRUNE_COMMAND, type PrunableRow } from "../protocol";
 import { showOutcome } from "./outcome";
+import { showVirtualDocument } from "./virtualDocument";
 
 interface Entry extends vscode.QuickPickItem {
   readonly row: PrunableRow;
@@ -17,8 +19,9 @@ export async function pruneToolResults(client: Client, session: string | null): 
     void vscode.window.showInformationMessage(headline);
     return;
   }
+  const buttons = [lookButton()];
   const entries = rows.map(
-    (row): Entry => ({ row, label: row.title, description: row.detail, picked: row.isChosen }),
+    (row): Entry => ({ row, label: row.title, description: row.detail, picked: row.isChosen, buttons }),
   );
   const chosen = await chosenEntries(entries, title, headline);
   if (chosen.length === 0) {
@@ -37,6 +40,10 @@ function chosenEntries(entries: readonly Entry[], title: string, headline: strin
   pick.matchOnDescription = true;
   pick.items = entries;
   pick.selectedItems = proposed;
+  // For the keyboard, which does not reach the buttons of a row: it looks at the row that has the focus.
+  pick.buttons = [lookButton()];
+  // It stays while an item is looked at.
+  pick.ignoreFocusOut = true;
   const tell = (selected: readonly Entry[]): void => {
     const isProposed = selected.length === proposed.length && selected.every(({ picked }) => picked);
     pick.placeholder = isProposed ? headline : freedText(selected, entries.length);
@@ -44,6 +51,12 @@ function chosenEntries(entries: readonly Entry[], title: string, headline: strin
   tell(proposed);
   return new Promise((resolve) => {
     pick.onDidChangeSelection(tell);
+    pick.onDidTriggerItemButton(({ item }) => {
+      look(item);
+    });
+    pick.onDidTriggerButton(() => {
+      pick.activeItems.forEach(look);
+    });
     pick.onDidAccept(() => {
       resolve(pick.selectedItems);
       pick.hide();
@@ -53,6 +66,17 @@ function chosenEntries(entries: readonly Entry[], title: string, headline: strin
       pick.dispose();
     });
     pick.show();
+  });
+}
+
+function lookButton(): vscode.QuickInputButton {
+  return { iconPath: new vscode.ThemeIcon("open-preview"), tooltip: vscode.l10n.t("Look at It") };
+}
+
+/** Open an entry beside the list, which keeps the focus. */
+function look({ row }: Entry): void {
+  showVirtualDocument(vscode.Uri.parse(row.uri, true), { preserveFocus: true }).catch((error: unknown) => {
+    void vscode.window.showErrorMessage(errorMessage(error));
   });
 }
 

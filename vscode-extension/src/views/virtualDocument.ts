@@ -10,7 +10,7 @@ export async function showStatus(session: string | null): Promise<void> {
   await showVirtualDocument(vscode.Uri.from({ scheme: SCHEME, path: "/Context Status", query }));
 }
 
-export async function showVirtualDocument(uri: vscode.Uri): Promise<void> {
+export async function showVirtualDocument(uri: vscode.Uri, options: vscode.TextDocumentShowOptions = {}): Promise<void> {
   const document = await vscode.workspace.openTextDocument(uri);
-  await vscode.window.showTextDocument(document, { preview: true });
+  await vscode.window.showTextDocument(document, { preview: true, ...options });
 }

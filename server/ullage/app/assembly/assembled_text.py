@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from ullage.app.assembly.assemble import AssembledRequest
 from ullage.app.gauge.status_text import RULE
 from ullage.core.text.prose import gist
-from ullage.core.text.quoting import one_line, visible_line
+from ullage.core.text.quoting import visible_line
+from ullage.core.text.short_paths import cut_left
 
 NAME_CHARS = 48
 """So that a row fits into 80 columns."""
@@ -36,8 +37,8 @@ def _write_block(title: str, rows: Iterable[str]) -> str:
 
 
 def _list_sections(assembled: AssembledRequest) -> Iterator[str]:
-    yield f"Folder:   {_shorten(assembled.workspace, 70)}"
-    yield f"Session:  {_shorten(assembled.session, 70) or 'none, a new one'}"
+    yield f"Folder:   {cut_left(assembled.workspace, 70)}"
+    yield f"Session:  {cut_left(assembled.session, 70) or 'none, a new one'}"
     yield "Agents such as Claude Code build their own: `ullage context inspect` shows these"
     yield f"{'':<{NAME_CHARS}}{'characters':>14}{'tokens':>12}"
     for section in assembled.sections:
@@ -57,14 +58,14 @@ def _list_files(assembled: AssembledRequest) -> Iterator[str]:
 
 def _list_skills(assembled: AssembledRequest) -> Iterator[str]:
     for skill in assembled.skills.resolved_skills:
-        name = _shorten(skill.name, _SKILL_CHARS)
-        yield f"{name:<{_SKILL_COLUMN}}{_shorten(skill.path, NAME_CHARS)}"
+        name = cut_left(skill.name, _SKILL_CHARS)
+        yield f"{name:<{_SKILL_COLUMN}}{cut_left(skill.path, NAME_CHARS)}"
 
 
 def _list_left_out(assembled: AssembledRequest) -> Iterator[str]:
     for skill in assembled.left_out_skills[:_MAX_LEFT_OUT]:
         reason = gist(visible_line("; ".join(skill.reasons)), 80 - _SKILL_COLUMN)
-        yield f"{_shorten(skill.name, _SKILL_CHARS):<{_SKILL_COLUMN}}{reason}"
+        yield f"{cut_left(skill.name, _SKILL_CHARS):<{_SKILL_COLUMN}}{reason}"
     if len(assembled.left_out_skills) > _MAX_LEFT_OUT:
         yield f"and {len(assembled.left_out_skills) - _MAX_LEFT_OUT:,} more, which --json names"
 
@@ -98,10 +99,4 @@ def _list_warnings(assembled: AssembledRequest) -> Iterator[str]:
 
 def _row(name: str, n_tokens: int, n_chars: int | None = None) -> str:
     chars = "" if n_chars is None else f"{n_chars:,}"
-    return f"{_shorten(name, NAME_CHARS):<{NAME_CHARS}}{chars:>14}{n_tokens:>12,}"
-
-
-def _shorten(name: str, n_chars: int) -> str:
-    """Cut a name from the left: the end of a path tells more."""
-    name = one_line(name)
-    return name if len(name) <= n_chars else f"…{name[1 - n_chars :]}"
+    return f"{cut_left(name, NAME_CHARS):<{NAME_CHARS}}{chars:>14}{n_tokens:>12,}"

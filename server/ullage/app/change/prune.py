@@ -22,9 +22,11 @@ from ullage.core.change.prune import (
     plan_prune,
     plan_rescue,
 )
+from ullage.core.change.tool_outputs import Label
 from ullage.core.config.settings import Config
 from ullage.core.secrets.scan import mask
-from ullage.core.text.prose import gist, plural
+from ullage.core.text.prose import plural
+from ullage.core.text.short_paths import shorten_paths
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import JsonObject
 from ullage.core.transcript.tokens import count_items
@@ -289,7 +291,7 @@ def unpruned_text(unpruned: NothingToPrune) -> str:
         lines += [
             "",
             f"Could go if you ask for it ({n_tokens:,} tokens with --all, or single --item ID):",
-            *_item_lines(items, unpruned.loaded.known_secrets),
+            *_item_lines(items, unpruned.loaded),
         ]
     return "\n".join(lines)
 
@@ -303,7 +305,7 @@ def pruning_text(pruning: PruningPlan) -> str:
         f"Potential savings: {before - after:,} tokens",
         "",
         f"Replaced by a placeholder ({len(chosen):,}):",
-        *_item_lines(chosen, pruning.loaded.known_secrets),
+        *_item_lines(chosen, pruning.loaded),
     ]
     refusal = [f"In memory only: {pruning.refusal}"]
     where = refusal if change is None else make.new_file_lines(change)
@@ -327,7 +329,7 @@ def _items(plan: PrunePlan, secrets: tuple[str, ...]) -> list[PruneItemReport]:
             id=item.item_id,
             entry_id=item.replacement.entry_id,
             tool=item.tool,
-            label=mask(item.label, secrets),
+            label=mask(item.label.text, secrets),
             reason=item.reason,
             tokens_freed=item.n_freed,
             chosen=item.is_chosen,
@@ -336,13 +338,21 @@ def _items(plan: PrunePlan, secrets: tuple[str, ...]) -> list[PruneItemReport]:
     ]
 
 
-def _item_lines(items: Sequence[PruneItem], secrets: tuple[str, ...]) -> list[str]:
+def item_label(item: PruneItem, loaded: Loaded, n_chars: int) -> str:
+    """Name what an item is of: paths below the folder that is worked in, one cut from its left."""
+    text = mask(item.label.text, loaded.known_secrets)
+    home = str(loaded.secrets.places.home)
+    short = shorten_paths(text, loaded.session.header.cwd, home)
+    return Label(short, is_path=item.label.is_path).cut(n_chars)
+
+
+def _item_lines(items: Sequence[PruneItem], loaded: Loaded) -> list[str]:
     """Write a line for each item, the largest of many; the JSON has them all."""
     largest = sorted(items, key=lambda item: item.n_freed, reverse=True)[:MAX_SHOWN_ITEMS]
     shown = [item for item in items if item in largest]
     lines = [
         f"{item.n_freed:>9,}  {item.reason:<16}{item.tool or 'image'}"
-        f" {gist(mask(item.label, secrets), LABEL_CHARS)}  {item.item_id[:SHORT_ID_CHARS]}"
+        f" {item_label(item, loaded, LABEL_CHARS)}  {item.item_id[:SHORT_ID_CHARS]}"
         for item in shown
     ]
     if len(shown) < len(items):

@@ -17,7 +17,7 @@ from ullage.app.summary.pins import pins_text, report_pins
 from ullage.core.config.settings import Config
 from ullage.core.documents.virtual_uri import VirtualUri
 from ullage.core.secrets.redaction import mask_items
-from ullage.core.summary.preview import write_messages
+from ullage.core.summary.preview import write_entry, write_messages
 from ullage.core.transcript.context import ContextItem
 from ullage.errors import EntryNotFound
 from ullage.store.files.places import Places
@@ -63,8 +63,8 @@ def document_text(
         case "Compaction History":
             text = history_text(read_history(session, places))
         case "Context.md":
-            items = _find_items(loaded, document.entry)
-            text = write_messages(mask_items(items, loaded.known_secrets), ago)
+            items = mask_items(_find_items(loaded, document.entry), loaded.known_secrets)
+            text = (write_messages if document.entry is None else write_entry)(items, ago)
         case "Summary.md":
             text = _summary(loaded, document.entry, places)
         case "Checkpoint Changes":

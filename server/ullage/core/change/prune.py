@@ -36,8 +36,9 @@ class PruneItem(msgspec.Struct, frozen=True, kw_only=True):
     replacement: Replacement
     tool: str
     """Empty for the images of a message that is no result."""
-    label: str
-    """What it was in a few words, from the transcript: a path, a command."""
+    label: tool_outputs.Label
+    """What it was in a few words, from the transcript."""
+    at_ms: int | None
     reason: Reason
     n_tokens: int
     """Of what goes."""
@@ -291,6 +292,7 @@ def _output_item(output: tool_outputs.Output, reason: Reason, count: Count) -> I
             ),
             tool=tool_outputs.tool_name(output),
             label=tool_outputs.describe(output.call),
+            at_ms=output.at_ms,
             reason=reason,
             n_tokens=output.n_tokens,
             n_freed=n_freed,
@@ -305,6 +307,7 @@ def _result_images(output: tool_outputs.Output, count: Count) -> Iterator[PruneI
             Replacement(entry_id=output.entry_id, what="images", call_id=output.result.call_id),
             tool_outputs.tool_name(output),
             n_images,
+            output.at_ms,
             count,
         )
 
@@ -320,15 +323,18 @@ def _message_images(items: Sequence[ContextItem], at: int, count: Count) -> Iter
     )
     if is_alone:
         replacement = Replacement(entry_id=item.entry_id, what="images", call_id=None)
-        yield _images_item(replacement, "", n_images, count)
+        yield _images_item(replacement, "", n_images, item.at_ms, count)
 
 
-def _images_item(replacement: Replacement, tool: str, n_images: int, count: Count) -> PruneItem:
+def _images_item(
+    replacement: Replacement, tool: str, n_images: int, at_ms: int | None, count: Count
+) -> PruneItem:
     return PruneItem(
         item_id=f"{replacement.entry_id}/{replacement.call_id or ''}/images",
         replacement=replacement,
         tool=tool,
-        label="1 image" if n_images == 1 else f"{n_images} images",
+        label=tool_outputs.Label("1 image" if n_images == 1 else f"{n_images} images"),
+        at_ms=at_ms,
         reason="old image",
         n_tokens=n_images * IMAGE_TOKENS,
         n_freed=n_images * (IMAGE_TOKENS - count(PRUNED_IMAGE)),

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from ullage.core.change.tool_outputs import describe
+from ullage.core.change.tool_outputs import LABEL_CHARS, describe
 from ullage.core.summary.audit import Audit, Fact, FactKind
 from ullage.core.summary.insert_missing import SECTION_OF, insert_facts
 from ullage.core.text.prose import gist, plural
@@ -88,13 +88,20 @@ def write_messages(items: Sequence[ContextItem], age: Age) -> str:
     n_chars = 0
     for number, item in enumerate(items, 1):
         part = (
-            _write_message(number, item, age)
+            _write_message(number, item, age, _describe_blocks(item, MAX_MESSAGE_CHARS))
             if n_chars < MAX_WHOLE_CHARS
             else _write_line(item, age)
         )
         n_chars += len(part)
         parts.append(part)
     return "\n".join(parts)
+
+
+def write_entry(items: Sequence[ContextItem], age: Age) -> str:
+    """Write the messages of one entry whole, with calls and outputs, as a reader of it wants."""
+    return "\n".join(
+        _write_message(number, item, age, _list_whole(item)) for number, item in enumerate(items, 1)
+    )
 
 
 def write_proposal(
@@ -154,9 +161,9 @@ def _write_head(item: ContextItem, age: Age) -> str:
     return f"{item.category.capitalize()} · {age(item.at_ms)}"
 
 
-def _write_message(number: int, item: ContextItem, age: Age) -> str:
+def _write_message(number: int, item: ContextItem, age: Age, texts: Iterable[str]) -> str:
     lines = [f"## {number}. {_write_head(item, age)}", ""]
-    for text in _describe_blocks(item, MAX_MESSAGE_CHARS):
+    for text in texts:
         lines += (f"> {one_line(line)}".rstrip() for line in _LINE_BREAK.split(text))
         lines.append("")
     return "\n".join(lines)
@@ -174,19 +181,36 @@ def _describe_blocks(item: ContextItem, max_chars: int = MAX_GIST_CHARS) -> Iter
             case Image():
                 yield f"(image, {block.media_type})"
             case ToolCall():
-                yield f"`{block.name}` {describe(block)}".rstrip()
+                yield f"`{block.name}` {describe(block).cut(LABEL_CHARS)}".rstrip()
             case ToolResult():
                 yield _describe_output(block)
 
 
+def _list_whole(item: ContextItem) -> Iterator[str]:
+    for block in item.message.blocks:
+        match block:
+            case Text() | Thinking():
+                yield _shorten(block.text.strip("\r\n"), MAX_WHOLE_CHARS)
+            case Image():
+                yield f"(image, {block.media_type})"
+            case ToolCall():
+                yield f"`{block.name}` {_shorten(block.arguments, MAX_WHOLE_CHARS)}"
+            case ToolResult():
+                yield _write_output_head(block)
+                yield _shorten(result_text(block), MAX_WHOLE_CHARS)
+
+
 def _describe_output(result: ToolResult) -> str:
-    text = result_text(result)
+    shown = gist(result_text(result), MAX_GIST_CHARS)
+    return f"{_write_output_head(result)}{f': {shown}' if shown else ''}"
+
+
+def _write_output_head(result: ToolResult) -> str:
     n_images = sum(isinstance(part, Image) for part in result.content)
     name = f"`{result.name}` " if result.name else ""
     what = "error" if result.is_error else "output"
     images = f", {n_images} images" if n_images else ""
-    shown = gist(text, MAX_GIST_CHARS)
-    return f"{name}{what}, {len(text):,} characters{images}{f': {shown}' if shown else ''}"
+    return f"{name}{what}, {len(result_text(result)):,} characters{images}"
 
 
 def _shorten(text: str, n_chars: int) -> str:

@@ -2,6 +2,14 @@
 
 import re
 
+from ullage.core.text.quoting import one_line
+
+
+def cut_left(text: str, n_chars: int) -> str:
+    """Bring a path onto one line of at most `n_chars` characters: its end tells more."""
+    line = one_line(text)
+    return line if len(line) <= n_chars else f"…{line[1 - n_chars :]}"
+
 
 def shorten_paths(text: str, folder: str | None, home: str) -> str:
     """Leave the folder out of the paths below it, and write the home folder as `~`."""

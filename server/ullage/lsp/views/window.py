@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.assembly.parts import inspect_session
-from ullage.app.change.prune import NothingToPrune, PruneRequest, plan_pruning
+from ullage.app.change.prune import NothingToPrune, PruneRequest, item_label, plan_pruning
 from ullage.app.gauge.inspect import Inspection, part_title
 from ullage.app.gauge.price import cost_text
 from ullage.app.gauge.status_text import ago, name_text, total_text
@@ -20,8 +20,7 @@ from ullage.core.documents.virtual_uri import write_entry_uri
 from ullage.core.facts.pins import MAX_PIN_CHARS, read_pinnable_text
 from ullage.core.gauge.breakdown import Advice, EntryTokens, Share
 from ullage.core.gauge.gauge import gauge_text
-from ullage.core.secrets.scan import mask
-from ullage.core.text.prose import gist, plural
+from ullage.core.text.prose import plural
 from ullage.lsp import protocol
 from ullage.lsp.convert import escape_markdown, session_ref
 from ullage.lsp.follow import load_if_any
@@ -235,16 +234,18 @@ def prunable_result(loaded: Loaded) -> protocol.PrunableResult:
         session=session_ref(loaded.session),
         title=name_text(loaded),
         headline=headline,
-        rows=[_row(item, loaded.known_secrets) for item in items],
+        rows=[_row(item, loaded) for item in items],
     )
 
 
-def _row(item: PruneItem, secrets: tuple[str, ...]) -> protocol.PrunableRow:
-    label = gist(mask(item.label, secrets), LABEL_CHARS)
+def _row(item: PruneItem, loaded: Loaded) -> protocol.PrunableRow:
+    label = item_label(item, loaded, LABEL_CHARS)
+    written = "" if item.at_ms is None else f" · {ago(item.at_ms)}"
     return protocol.PrunableRow(
         item=item.item_id,
         title=f"{item.tool or 'Image'} {label}".rstrip(),
-        detail=f"{item.n_freed:,} tokens · {item.reason}",
+        detail=f"{item.n_freed:,} tokens{written} · {item.reason}",
         nTokens=item.n_freed,
         isChosen=item.is_chosen,
+        uri=write_entry_uri(str(loaded.path), item.replacement.entry_id),
     )
