@@ -1,5 +1,6 @@
-"""What a client asks for beyond LSP: sessions, window, history, checkpoints, memory."""
+"""What a client asks for beyond LSP: sessions, window, history, usage, checkpoints, memory."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from running import WAIT_S, Place
 from ullage.core.documents.virtual_uri import write_entry_uri
 from ullage.lsp.views.sessions import MAX_TOPIC_CHARS
 
-REQUESTS = ("status", "sessions", "window", "history", "checkpoints", "memory")
+REQUESTS = ("status", "sessions", "window", "history", "usage", "checkpoints", "memory")
 
 
 async def started(editor, text: str = "42%"):
@@ -39,6 +40,7 @@ async def test_without_a_session_the_lists_are_empty(editor, place: Place) -> No
     assert (await editor.request("ullage/sessions")).sessions == []
     assert (await editor.request("ullage/window", {})).rows == []
     assert (await editor.request("ullage/history")).points == []
+    assert (await editor.request("ullage/usage")).days == []
     assert (await editor.request("ullage/checkpoints", {"session": None})).session is None
     memory = await editor.request("ullage/memory")
     assert (memory.rows, memory.canFlush) == ([], False)
@@ -262,3 +264,18 @@ async def test_sessions_are_measured_anew_when_the_configuration_changes(
         types.DidChangeConfigurationParams(settings={"ullage": {"contextWindow": 400_000}})
     )
     await editor.gauge(lambda gauge: gauge.text == "21%")
+
+
+async def test_what_the_workspace_used_is_told_by_the_day(
+    editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    pi, path = workspace_session
+    today = f'"{datetime.now(UTC).date().isoformat()}T'.encode()
+    editor.place.write(str(path), pi.data.replace(b'"2026-02-03T', today))
+    await started(editor)
+    used = await editor.request("ullage/usage")
+    assert str(editor.place.cwd) in used.title
+    assert len(used.days) == 1
+    assert len(used.heads) == len(used.days[0].cells) == len(used.total)
+    assert used.days[0].nSent > 0
+    assert used.notes[0].startswith(f"{MODEL}: ")

@@ -165,6 +165,7 @@ OWN_REQUESTS = (
     protocol.SESSIONS_REQUEST,
     protocol.WINDOW_REQUEST,
     protocol.HISTORY_REQUEST,
+    protocol.USAGE_REQUEST,
     protocol.CHECKPOINTS_REQUEST,
     protocol.MEMORY_REQUEST,
     protocol.MEMORY_SEARCH_REQUEST,

@@ -34,6 +34,7 @@ import { pruneItem, pruneToolResults, sayWhyNotPruned } from "./views/prune";
 import { sessionOf, subjectOf } from "./views/sessionOf";
 import type { ShownSession } from "./views/shownSession";
 import type { Trees } from "./views/trees";
+import { showUsage } from "./views/usage";
 import { showStatus, showVirtualDocument } from "./views/virtualDocument";
 
 /** What the commands work with. */
@@ -71,6 +72,7 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
     register("ullage.showMenu", (target) => showMenu(client, shown, target)),
     register("ullage.showStatus", (target) => showStatus(sessionOf(target, shown))),
     register("ullage.showPlot", (target) => plot.show(sessionOf(target, shown))),
+    register("ullage.showUsage", () => showUsage(client)),
     register("ullage.showWindow", () => vscode.commands.executeCommand("ullage.window.focus")),
     register("ullage.chooseSession", (target) => chooseSession(client, shown, target)),
     register("ullage.refreshViews", () => {

@@ -57,5 +57,5 @@ def usage(n_days: int, as_json: bool) -> None:
     config = current_config(None, places)
     places = places.for_reading(is_read_only=config.policy.is_read_only)
     with working():
-        report = report_usage(date.today(), n_days, places)
+        report = report_usage((places.cwd,), places, today=date.today(), n_days=n_days)
     answer(usage_text(report, n_columns()), report, as_json)

@@ -49,7 +49,7 @@ from ullage.lsp.lifecycle import ClientInput, keep_responsive, start_log
 from ullage.lsp.memory import close_memories
 from ullage.lsp.methods import Handler, Method, command, request
 from ullage.lsp.state import Reactions, UllageServer
-from ullage.lsp.views import gauge, sessions, window
+from ullage.lsp.views import gauge, sessions, usage, window
 from ullage.lsp.views.memory import (
     answer_workspace_symbols,
     refresh_memory,
@@ -117,6 +117,7 @@ REQUESTS: tuple[Method, ...] = (
     request(protocol.SESSIONS_REQUEST, sessions.run_sessions),
     request(protocol.WINDOW_REQUEST, window.run_window),
     request(protocol.HISTORY_REQUEST, gauge.run_history),
+    request(protocol.USAGE_REQUEST, usage.run_usage),
     request(protocol.CHECKPOINTS_REQUEST, sessions.run_checkpoints),
     request(protocol.MEMORY_REQUEST, run_memory),
     request(protocol.MEMORY_SEARCH_REQUEST, run_memory_search),

@@ -32,7 +32,7 @@ def write_pi(place: Place, data: bytes) -> None:
 
 
 def report(place: Place, *, today: date = SECOND_DAY, n_days: int = 7) -> UsageReport:
-    return report_usage(today, n_days, place.places())
+    return report_usage((place.cwd,), place.places(), today=today, n_days=n_days)
 
 
 @pytest.fixture

@@ -43,19 +43,25 @@ export interface PlotFrame {
 
 /** Return the page. It loads nothing, runs nothing, and all that the session says in it is escaped. */
 export function plotPage(history: HistoryResult, words: PlotWords, frame: PlotFrame): string {
+  const isEmpty = history.points.length + history.marks.length === 0;
+  return page(words.heading, isEmpty ? `<p>${escaped(words.nothing)}</p>` : content(history, words, frame), frame.nonce);
+}
+
+/** Return a page of a heading and what stands below it, in HTML. */
+export function page(heading: string, content: string, nonce: string): string {
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${escaped(frame.nonce)}'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${escaped(nonce)}'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(words.heading)}</title>
-<style nonce="${escaped(frame.nonce)}">${PLOT_STYLE}</style>
+<title>${escaped(heading)}</title>
+<style nonce="${escaped(nonce)}">${PLOT_STYLE}</style>
 </head>
 <body>
 <main>
-<h1>${escaped(words.heading)}</h1>
-${history.points.length + history.marks.length === 0 ? `<p>${escaped(words.nothing)}</p>` : content(history, words, frame)}
+<h1>${escaped(heading)}</h1>
+${content}
 </main>
 </body>
 </html>
@@ -157,7 +163,7 @@ function table(rows: readonly PlotRow[], words: PlotWords, frame: PlotFrame): st
   const heads = [words.time, words.tokens, words.share, words.happened];
   return `<table>
 <caption>${escaped(words.caption(shown.length, rows.length))}</caption>
-<thead><tr>${heads.map((head) => `<th scope="col">${escaped(head)}</th>`).join("")}</tr></thead>
+<thead><tr>${heads.map((head, n) => `<th scope="col"${n === 1 || n === 2 ? ' class="figure"' : ""}>${escaped(head)}</th>`).join("")}</tr></thead>
 <tbody>
 ${shown.map((row) => tableRow(row, words, frame)).join("\n")}
 </tbody>
@@ -195,16 +201,16 @@ function compactionText(
   return words.compaction(title, short(tokensBefore), short(tokensAfter));
 }
 
-function line(x1: number, y1: number, x2: number, y2: number): string {
+export function line(x1: number, y1: number, x2: number, y2: number): string {
   return `<line x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}"/>`;
 }
 
-function text(x: number, y: number, content: string, anchor: "start" | "middle" | "end"): string {
+export function text(x: number, y: number, content: string, anchor: "start" | "middle" | "end"): string {
   return `<text x="${x}" y="${y}" text-anchor="${anchor}">${escaped(content)}</text>`;
 }
 
 /** Make text safe in an element and in a quoted attribute. */
-function escaped(text: string): string {
+export function escaped(text: string): string {
   const names: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
   return text.replace(/[&<>"']/g, (character) => names[character] ?? "");
 }

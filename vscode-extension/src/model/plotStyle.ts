@@ -28,15 +28,16 @@ svg line, svg path { fill: none; }
 .drop line { stroke: var(--vscode-charts-purple); stroke-width: 2; }
 .drop circle { fill: var(--vscode-editor-background); stroke: var(--vscode-charts-purple); stroke-width: 1.5; }
 .drop text { font-size: 11px; font-weight: 600; }
+.bar { fill: var(--vscode-charts-blue); }
 table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { padding: 4px 0; text-align: left; font-weight: 600; }
 th, td { padding: 3px 12px 3px 0; text-align: left; vertical-align: top;
   border-bottom: 1px solid var(--vscode-widget-border, var(--vscode-contrastBorder, transparent)); }
 thead th { font-weight: 600; }
 tbody th { font-weight: normal; white-space: nowrap; }
-th:nth-child(2), th:nth-child(3), .figure { text-align: right; white-space: nowrap; }
+.figure { text-align: right; white-space: nowrap; }
 .figure + td, th:nth-child(4) { padding-left: 12px; }
-.compaction th, .compaction td { font-weight: 600; }
+.compaction th, .compaction td, tfoot th, tfoot td { font-weight: 600; }
 a { color: var(--vscode-textLink-foreground); }
 a:focus-visible { outline: 1px solid var(--vscode-focusBorder); outline-offset: 2px; }
 `;

@@ -123,6 +123,7 @@ const WITHOUT_TRUST = [
   "showPlot",
   "showPreview",
   "showStatus",
+  "showUsage",
   "showWindow",
 ].map((name) => `ullage.${name}`);
 

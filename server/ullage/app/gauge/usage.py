@@ -1,9 +1,10 @@
-"""What the sessions of a folder sent to their models, day by day, and what that costs."""
+"""What the sessions of folders sent to their models, day by day, and what that costs."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from itertools import takewhile
+from pathlib import Path
 
 import msgspec
 
@@ -20,7 +21,10 @@ from ullage.formats.reading import Reading
 from ullage.store.files.places import Places
 from ullage.store.gauge.models import find_priced_model
 
-HEAD = "Day         Requests     Sent  Cached  Answered  Compacted      Cost"
+DEFAULT_DAYS = 14
+HEADS = ("Day", "Requests", "Sent", "Cached", "Answered", "Compacted", "Cost")
+WIDTHS = (8, 7, 6, 8, 9, 8)
+"""Of all but the day."""
 MIN_BAR_CHARS, MAX_BAR_CHARS = 8, 40
 UNKNOWN_MODEL = "model not named"
 PRICE_NOTE = "Costs: what agents recorded, at the API's published prices; a plan has its own."
@@ -52,7 +56,7 @@ class ModelReport(msgspec.Struct, frozen=True, kw_only=True):
 class UsageReport(msgspec.Struct, frozen=True, kw_only=True):
     """The answer of `ullage usage --json`."""
 
-    cwd: str
+    folders: list[str]
     since: str
     days: list[DayReport]
     """Those on which there was something, the first one first."""
@@ -78,14 +82,16 @@ class _Read(msgspec.Struct, frozen=True):
     """When each was, by its entry."""
 
 
-def report_usage(today: date, n_days: int, places: Places) -> UsageReport:
+def report_usage(
+    folders: Sequence[Path], places: Places, *, today: date, n_days: int = DEFAULT_DAYS
+) -> UsageReport:
     """Add up what was reported on the last days, subagents included.
 
     Takes some 15 ms for each megabyte of the sessions that were written to since.
     """
     since = today - timedelta(days=n_days - 1)
     found, problems = _Read(_start_ms(since)), list[str]()
-    for session in _list_since(found.since_ms, places, problems):
+    for session in _list_since(found.since_ms, folders, places, problems):
         try:
             _add(session, read(session, places), found)
         except InputError as error:
@@ -98,7 +104,7 @@ def report_usage(today: date, n_days: int, places: Places) -> UsageReport:
     compactions = Counter(map(_day_of, found.compactions.values()))
     models = {model: add_up(parts) for model, parts in by_model.items()}
     return UsageReport(
-        cwd=str(places.cwd),
+        folders=list(map(str, folders)),
         since=since.isoformat(),
         days=[
             DayReport(
@@ -119,37 +125,58 @@ def report_usage(today: date, n_days: int, places: Places) -> UsageReport:
 
 def usage_text(report: UsageReport, n_columns: int) -> str:
     """Write a row and a bar a day, what all of them are, and what each model took."""
-    notes = [f"Not counted: {problem}." for problem in report.problems]
     if not report.days:
-        return "\n".join((f"No model answered in {report.cwd} since {report.since}.", *notes))
-    n_bar_chars = min(MAX_BAR_CHARS, max(MIN_BAR_CHARS, n_columns - len(HEAD) - 2))
+        return "\n".join((empty_text(report), *_problem_lines(report)))
+    head = _row(HEADS)
+    n_bar_chars = min(MAX_BAR_CHARS, max(MIN_BAR_CHARS, n_columns - len(head) - 2))
     most = max(1, *(day.spent.sent_tokens for day in report.days))
-    rows = [
-        f"{_row(day.day, day.spent, day.compactions)}  "
-        f"{'█' * round(n_bar_chars * day.spent.sent_tokens / most)}".rstrip()
-        for day in report.days
-    ]
-    n_compactions = sum(day.compactions for day in report.days)
-    models = [
+    bars = ("█" * round(n_bar_chars * day.spent.sent_tokens / most) for day in report.days)
+    rows = (
+        f"{_row(day_cells(day))}  {bar}".rstrip()
+        for day, bar in zip(report.days, bars, strict=True)
+    )
+    return "\n".join((head, *rows, _row(total_cells(report)), "", *note_lines(report)))
+
+
+def empty_text(report: UsageReport) -> str:
+    return f"No model answered in {', '.join(report.folders)} since {report.since}."
+
+
+def day_cells(day: DayReport) -> tuple[str, ...]:
+    return _cells(day.day, day.spent, day.compactions)
+
+
+def total_cells(report: UsageReport) -> tuple[str, ...]:
+    return _cells("all", report.total, sum(day.compactions for day in report.days))
+
+
+def note_lines(report: UsageReport) -> tuple[str, ...]:
+    """Tell what each model took, by what costs were worked out, and what is not in them."""
+    models = (
         f"{model.model}: {plural(model.spent.requests, 'request')}, {_cost_text(model.spent)}"
         for model in report.models
-    ]
-    if n_unpriced := report.total.unpriced_requests:
-        notes.insert(
-            0, f"Without {plural(n_unpriced, 'request')} of models whose price is unknown."
-        )
-    total = _row("all", report.total, n_compactions)
-    return "\n".join((HEAD, *rows, total, "", *models, "", PRICE_NOTE, *notes))
-
-
-def _list_since(since_ms: int, places: Places, problems: list[str]) -> Iterator[Session]:
-    sessions = takewhile(
-        lambda session: session.lines.written_ns >= since_ms * 1_000_000,
-        list_sessions(places.cwd, places, problems),
     )
-    for session in sessions:
-        yield session
-        yield from list_subagents(session, places, problems)
+    n_unpriced = report.total.unpriced_requests
+    unpriced = f"Without {plural(n_unpriced, 'request')} of models whose price is not known."
+    notes = (PRICE_NOTE, *((unpriced,) if n_unpriced else ()), *_problem_lines(report))
+    return (*models, "", *notes)
+
+
+def _problem_lines(report: UsageReport) -> tuple[str, ...]:
+    return tuple(f"Not counted: {problem}." for problem in report.problems)
+
+
+def _list_since(
+    since_ms: int, folders: Sequence[Path], places: Places, problems: list[str]
+) -> Iterator[Session]:
+    for folder in folders:
+        sessions = takewhile(
+            lambda session: session.lines.written_ns >= since_ms * 1_000_000,
+            list_sessions(folder, places, problems),
+        )
+        for session in sessions:
+            yield session
+            yield from list_subagents(session, places, problems)
 
 
 def _add(session: Session, reading: Reading, found: _Read) -> None:
@@ -192,14 +219,25 @@ def _report(spent: Spent) -> SpentReport:
     )
 
 
-def _row(name: str, spent: SpentReport, n_compactions: int) -> str:
-    cached = f"{spent.cached_tokens / spent.sent_tokens:.0%}" if spent.sent_tokens else ""
+def _cells(name: str, spent: SpentReport, n_compactions: int) -> tuple[str, ...]:
     return (
-        f"{name:<10}  {spent.requests:>8,}  {tokens_text(spent.sent_tokens):>7}  {cached:>6}"
-        f"  {tokens_text(spent.answered_tokens):>8}  {n_compactions or '':>9}"
-        f"  {_cost_text(spent):>8}"
+        name,
+        f"{spent.requests:,}",
+        tokens_text(spent.sent_tokens),
+        f"{spent.cached_tokens / spent.sent_tokens:.0%}" if spent.sent_tokens else "",
+        tokens_text(spent.answered_tokens),
+        f"{n_compactions or ''}",
+        _cost_text(spent),
     )
 
 
+def _row(cells: Iterable[str]) -> str:
+    name, *figures = cells
+    wide = (f"{figure:>{n_chars}}" for figure, n_chars in zip(figures, WIDTHS, strict=True))
+    return "  ".join((f"{name:<10}", *wide))
+
+
 def _cost_text(spent: SpentReport) -> str:
-    return "?" if spent.unpriced_requests == spent.requests else usd_text(spent.cost_usd)
+    if spent.unpriced_requests == spent.requests:
+        return "?" if spent.requests else ""
+    return usd_text(spent.cost_usd)
