@@ -259,10 +259,11 @@ def _offer(
     old: set[int],
     count: Count,
 ) -> Iterator[PruneItem]:
-    repeated, superseded = (
-        tool_outputs.find_repeats(outputs),
-        tool_outputs.find_stale_reads(outputs),
-    )
+    # What is old needs no other reason; mostly that is all but the last ones.
+    young = (n for n, output in enumerate(outputs) if output.at in within and n not in old)
+    first = next(young, len(outputs))
+    repeated = tool_outputs.find_repeats(outputs, first)
+    superseded = tool_outputs.find_stale_reads(outputs, first)
     n = 0
     for at in sorted(within):
         yield from _message_images(items, at, count)

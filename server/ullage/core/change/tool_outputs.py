@@ -191,14 +191,14 @@ def describe(call: ToolCall | None) -> Label:
     return Label(gist(call.arguments, MAX_LABEL_CHARS))
 
 
-def find_repeats(outputs: Sequence[Output]) -> set[int]:
+def find_repeats(outputs: Sequence[Output], start: int = 0) -> set[int]:
     """Find outputs that a later run of the same call repeated to the letter, by position.
 
-    The last of them is never among these.
+    The last of them is never among these, nor is what stands before `start`.
     """
     last: dict[tuple[str, str, tuple[str, ...]], int] = {}
     older: set[int] = set()
-    for n in range(len(outputs) - 1, -1, -1):
+    for n in range(len(outputs) - 1, start - 1, -1):
         output = outputs[n]
         if output.call is None or not output.n_tokens:
             continue
@@ -210,8 +210,8 @@ def find_repeats(outputs: Sequence[Output]) -> set[int]:
     return older
 
 
-def find_stale_reads(outputs: Sequence[Output]) -> set[int]:
-    """Find reads of files that do not tell the file's content any more, by position.
+def find_stale_reads(outputs: Sequence[Output], start: int = 0) -> set[int]:
+    """Find reads from `start` on that do not tell their file's content any more, by position.
 
     Such a file was read again, the same part of it or all of it with the old text in it, or the
     agent changed it after the read. A read of several files is stale when it is for each. What
@@ -221,7 +221,7 @@ def find_stale_reads(outputs: Sequence[Output]) -> set[int]:
     later_texts: dict[tuple[str, str], str] = {}
     changed: set[str] = set()
     superseded: set[int] = set()
-    for n in range(len(outputs) - 1, -1, -1):
+    for n in range(len(outputs) - 1, start - 1, -1):
         output = outputs[n]
         if output.call is None or output.result.is_error or is_placeholder(output.result):
             continue

@@ -88,8 +88,8 @@ _SILENT = lazy_pattern(
     re.MULTILINE,
 )
 """What an agent answers to OpenClaw, not to a person."""
-_SILENT_SIGNS = ("[[", "_OK", "_REPLY", "_SKIP")
-"""One stands in each of those: to find that none does takes a tenth of the time."""
+_SILENT_SIGNS = ("_OK", "_REPLY", "_SKIP")
+"""One stands in each of those, or `[[`: to find that none does takes a tenth of the time."""
 _RULES = "\n\n<workspace-critical-rules>\n"
 _TURNS = "\n\n## Recent turns preserved verbatim\n"
 _TURN = lazy_pattern(r"^- (User|Assistant|Tool result \([^)\n]*\)): ", re.MULTILINE)
@@ -140,7 +140,7 @@ def _give_speech(
 
 
 def _split_answer(text: str) -> tuple[Speech, ...]:
-    if not any(sign in text for sign in _SILENT_SIGNS):
+    if "[[" not in text and not ("_" in text and any(sign in text for sign in _SILENT_SIGNS)):
         return ()
     said = _SILENT.sub("", text)
     if said == text:
