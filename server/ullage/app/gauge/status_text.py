@@ -71,7 +71,7 @@ def status_text(loaded: Loaded) -> str:
     if context.compactions:
         lines.append(row("Last Compaction", ago(last_compaction_ms(context))))
     if status.last_loss is not None:
-        lines.append(row("Last Compaction", measured_text(status.last_loss)))
+        lines.append(row("", measured_text(status.last_loss)))
     if unread := _startup_text(context):
         lines.append(row("Startup Files", unread))
     lines.append(row("Degradation Risk", status.degradation.risk.capitalize()))

@@ -73,7 +73,7 @@ class _Answer(msgspec.Struct, frozen=True, kw_only=True):
     spent: Spent
 
 
-class _Read(msgspec.Struct, frozen=True):
+class _Read(msgspec.Struct):
     """What was learned of all sessions; what stands in two of them, as in a copy, counts once."""
 
     since_ms: int
