@@ -26,7 +26,7 @@ def main() -> None:
             from ullage.agent.status_line import print_quickly
 
             print_quickly(arguments)
-            _run_command()
+            _run_to_end()
         case ["context", "status", *_]:
             _run_to_end()
         case _:

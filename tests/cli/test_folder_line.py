@@ -57,8 +57,8 @@ class Home:
         return self._run("-m", "ullage").stdout
 
     def is_short(self) -> bool:
-        """Whether the next line goes the short way, which alone leaves at once."""
-        return bool(self._run("-c", IMPORTS).stderr)
+        """Whether the next line goes the short way, which alone needs no command line."""
+        return "ullage.cli.main" not in self._run("-c", IMPORTS).stderr
 
     def truth(self) -> str:
         """Give the line of one who never saw the folder."""

@@ -37,19 +37,12 @@ _TITLE_MARKS = (b'-title"', b'"summary"')
 
 def print_quickly(arguments: "Sequence[str]") -> None:
     """Print the line by the short way and leave, where that can; else all is as it was."""
-    match [*arguments]:
-        case []:
-            template = DEFAULT_FORMAT
-        case ["--format", template]:
-            pass
-        case _:
-            template = ""
-    is_plain = bool(template) and find_unknown(template) is None
+    template = read_template(arguments)
     data = _read_input()
     try:
         fields = _parse_fields(data)
         write = _write_agents if fields else _write_folders
-        line = write(fields, template) if is_plain else None
+        line = write(fields, template) if template else None
     except (ImportError, OSError, ValueError, KeyError, RecursionError):
         # No snapshot, first of all.
         line = None
@@ -58,6 +51,17 @@ def print_quickly(arguments: "Sequence[str]") -> None:
     load_packages()
     # The input gives it once.
     sys.stdin = TextIOWrapper(BytesIO(data))
+
+
+def read_template(arguments: "Sequence[str]") -> str:
+    """Give what the line is to say; empty where click has to tell what is wrong, or to help."""
+    match [*arguments]:
+        case []:
+            return DEFAULT_FORMAT
+        case ["--format", template] if find_unknown(template) is None:
+            return template
+        case _:
+            return ""
 
 
 def find_line(template: str) -> str:

@@ -47,28 +47,37 @@ def main() -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    """Run a command and give its exit code; a plain status without click, where that can."""
-    match arguments:
-        case ["context", "status"]:
-            status = _find_status(None)
-        case ["context", "status", "--session", session] if not session.startswith("-"):
-            status = _find_status(session)
-        case _:
-            status = None
-    if status is None:
-        from ullage.cli.commands import run
+    """Run a command and give its exit code; what is run all the time without click, where that can.
 
-        return run()
-    echo(safe(status))
-    return 0
-
-
-@working()
-def _find_status(named: str | None) -> str | None:
-    """Give the status of a session; None where what is configured has to be told of.
-
-    To import click takes as long as to read a session.
+    To import it takes as long as to read a session.
     """
+    match arguments:
+        case ["statusline", *options] if _print_line(options):
+            return 0
+        case ["context", "status"] if _print_status(None):
+            return 0
+        case ["context", "status", "--session", named] if named[:1] != "-" and _print_status(named):
+            return 0
+        case _:
+            from ullage.cli.commands import run
+
+            return run()
+
+
+def _print_line(options: list[str]) -> bool:
+    """Print the line, where its format is one."""
+    from ullage.agent.status_line import encode_line, find_line, read_template
+
+    template = read_template(options)
+    if not template:
+        return False
+    sys.stdout.buffer.write(encode_line(find_line(template)))
+    sys.stdout.flush()
+    return True
+
+
+def _print_status(named: str | None) -> bool:
+    """Print the status of a session, where nothing has to be told of what is configured."""
     load_packages()
     from ullage.app.config.load import load_config
     from ullage.app.gauge.status_text import status_text
@@ -79,9 +88,12 @@ def _find_status(named: str | None) -> str | None:
     places = current_places()
     config = load_config(places, workspace=places.cwd)
     if config.findings:
-        return None
+        return False
     places = places.for_reading(is_read_only=config.policy.is_read_only)
-    return status_text(load(find_session(named, places), config, places))
+    with working():
+        text = status_text(load(find_session(named, places), config, places))
+    echo(safe(text))
+    return True
 
 
 def open_missing_streams() -> None:

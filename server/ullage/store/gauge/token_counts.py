@@ -5,7 +5,6 @@ Keys are BLAKE2b digests of the text, so that no text of a transcript is in it.
 """
 
 import sqlite3
-import weakref
 from _thread import allocate_lock
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -78,6 +77,10 @@ class TokenCounts:
                 self._known[text] = n_tokens
         return n_tokens
 
+    def __del__(self) -> None:
+        # What is counted after the last `save` leaves it open.
+        self._close()
+
     def known(self, text: str) -> int | None:
         """Give a count that is kept; None where the text would have to be counted."""
         with self._lock:
@@ -115,8 +118,7 @@ class TokenCounts:
                 self._reader = sqlite3.connect(
                     self._path, timeout=BUSY_TIMEOUT_S, check_same_thread=False
                 )
-                # What is counted after the last `save` leaves it open; it ends with the counts.
-                self._close = weakref.finalize(self, self._reader.close)
+                self._close = self._reader.close
             row = cast(
                 tuple[int] | None,
                 self._reader.execute(_SELECT, (self._encoding, digest)).fetchone(),
