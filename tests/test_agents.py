@@ -50,6 +50,7 @@ COMMANDS = (
     "compact --dry-run",
     "prune --dry-run",
     "undo --dry-run",
+    "redo --dry-run",
     "doctor",
     "checkpoint write",
     "checkpoint list",

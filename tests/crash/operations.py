@@ -94,6 +94,12 @@ BY_THEMSELVES = (
         target=NEW_SESSION.name,
         leaf="n1",
     ),
+    _alone(
+        "redo of a new session",
+        transcripts.redo_create,
+        transcripts.check_brought_back,
+        transcripts.take_away,
+    ),
     _alone("a file of ours", files.replace_state, files.check_state, files.state_before),
     _alone(
         "settings of an agent", files.change_settings, files.check_settings, files.settings_before

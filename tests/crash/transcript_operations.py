@@ -10,7 +10,7 @@ from ullage.core.change.edit import Append, LineChange, Rewrite
 from ullage.core.change.receipt import Receipt
 from ullage.errors import StorageError
 from ullage.store.change.make import apply_change
-from ullage.store.change.new_session import create_apart, remove_new_session
+from ullage.store.change.new_session import bring_back, create_apart, remove_new_session
 from ullage.store.change.receipts import list_receipts
 from ullage.store.transcript.reader import Fingerprint, look_at
 
@@ -103,6 +103,22 @@ def undo_create(root: Path, _: Fingerprint) -> None:
     )
 
 
+def take_away(root: Path) -> None:
+    create_before(root)
+    undo_create(root, look_at(session_of(root)))
+
+
+def redo_create(root: Path, _: Fingerprint) -> None:
+    done = the_receipt(root)
+    bring_back(
+        root / "agent" / NEW_SESSION.name,
+        done.new_sha256 or "",
+        session_key=KEY,
+        receipt_id=done.receipt_id,
+        places=places_of(root),
+    )
+
+
 def append_once(root: Path) -> None:
     """Append as another Ullage does, which plans from what it reads."""
     path = session_of(root)
@@ -132,6 +148,18 @@ def check_created_beside(seen: Seen) -> list[str]:
     created = seen.root / "agent" / NEW_SESSION.name
     problems += file_problems(created, (b"", NEW_SESSION.data), seen.outcome)
     return problems + _hidden_files(seen.root)
+
+
+def check_brought_back(seen: Seen) -> list[str]:
+    created = seen.root / "agent" / NEW_SESSION.name
+    kept = (seen.root / "state" / "context" / "preimages").glob("*/*.jsonl")
+    files = [file.read_bytes() for file in (created, *kept) if file.exists()]
+    problems = _hidden_files(seen.root)
+    if not files or any(data != NEW_SESSION.data for data in files):
+        problems.append("the session is nowhere, or in part")
+    if seen.outcome == "made" and not created.exists():
+        problems.append("success was reported, and the session is not there")
+    return problems
 
 
 def check_uncreated(seen: Seen) -> list[str]:

@@ -9,11 +9,11 @@ from pi_edit_sessions import random_flat
 from profiles import examples
 from reading import read_context
 from seed_files import flat_file
-from ullage.core.change.edit import CompactionEdit, Rewrite, RewrittenLines
+from ullage.core.change.edit import CompactionEdit, Rewrite, RewrittenLines, put_back
 from ullage.core.transcript.entries import JsonObject, MemoryLines
 from ullage.formats.agents.openclaw.agent import OPENCLAW
 from ullage.formats.agents.openclaw.edit import EDITOR
-from ullage.formats.agents.openclaw.truncate import put_back, truncate
+from ullage.formats.agents.openclaw.truncate import truncate
 
 TIME = "2030-01-01T00:00:00.000Z"
 
@@ -109,7 +109,7 @@ def test_random_files_are_truncated_to_the_same_context_and_come_back_to_the_byt
             beside = applied(data, EDITOR.compact(MemoryLines(data), context, edit))
             assert messages_of(after) == messages_of(beside)
             back = put_back(MemoryLines(after), change.changes)
-            assert back is not None
+            assert isinstance(back, Rewrite)
             assert applied(after, back) == data
             more = b'{"type":"message","id":"late","parentId":null,"role":"user","content":"x"}\n'
             assert applied(after + more, back) == data + more

@@ -26,12 +26,13 @@ MODULES = {
     "memory": "memory",
     "pin": "pin",
     "prune": "prune",
+    "redo": "undo",
     "sessions": "sessions",
     "statusline": "servers",
     "undo": "undo",
     "uninstall": "install",
-}
     "usage": "sessions",
+}
 """Where each command stands, by its name. All of them together take longer to import than most
 take to run, so each is imported when it is asked for.
 """

@@ -1,4 +1,4 @@
-"""`ullage undo`: take back the last compaction or prune."""
+"""`ullage undo` and `redo`: take back the last compaction or prune; make it again."""
 
 import click
 
@@ -43,3 +43,37 @@ def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
     with working():
         undone = use_case.undo(plan, config, places)
     answer(use_case.undone_text(undone), use_case.report_undone(undone), as_json)
+
+
+@click.command()
+@session_option
+@change_options
+def redo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_json: bool) -> None:
+    """Make again what the last undo took back.
+
+    Only as long as nothing came since: no message, no other change. You are asked where no session
+    was named.
+    """
+    from ullage.app.change import redo as use_case
+    from ullage.app.sessions.named import find_session
+    from ullage.cli.previews import tell_of_wait
+
+    places = current_places()
+    config = current_config(window, places)
+    opened = find_session(session, places.for_reading(is_read_only=config.policy.is_read_only))
+    with working():
+        plan = use_case.plan_redo(opened, config, places)
+    planned = use_case.report_redo_plan(plan)
+    if dry_run:
+        answer(use_case.redo_plan_text(planned), planned, as_json)
+        return
+    if not yes and session is None:
+        click.echo(safe(use_case.redo_plan_text(planned)), err=True)
+        if not click.confirm(use_case.redo_question(plan), err=True):
+            click.echo("Nothing was made again.", err=True)
+            return
+    refuse_read_only(config.policy)
+    tell_of_wait(opened.path)
+    with working():
+        redone = use_case.redo(plan, config, places)
+    answer(use_case.redone_text(plan, redone), use_case.report_redone(redone), as_json)

@@ -94,16 +94,16 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
         for receipt in list_receipts(session.state_key, places).receipts
         if receipt.state == "done"
         and receipt.occasion.kind != "undo"
-        and not _is_of_another_file(receipt, path)
+        and not is_of_another_file(receipt, path)
     ]
     receipt = receipts[0] if receipts else None
     if receipt is not None and receipt.new_path == path:
-        return _withdrawal(loaded, receipt, config, places)
+        return plan_withdrawal(loaded, receipt, config, places)
     copies = sessions_made_from(Path(path), places)
     made = max(copies, key=lambda receipt: receipt.occasion.at, default=None)
     if made is not None:
         copy = load(open_session(Path(made.new_path or "")), config, places)
-        withdrawal = _withdrawal(copy, made, config, places)
+        withdrawal = plan_withdrawal(copy, made, config, places)
         if not withdrawal.n_left_behind:
             return withdrawal
         raise Refused(
@@ -127,7 +127,7 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
         raise Refused(f"{session.path.name} has no compaction or prune to undo")
     if isinstance(last, PruneRecord):
         receipt = newest.get("prune")
-        return _reversal(loaded, receipt, _undone_prune(loaded, target, receipt))
+        return plan_reversal(loaded, receipt, _undone_prune(loaded, target, receipt))
     truncation = newest.get("compaction")
     if truncation is not None and truncation.originals and _is_of(truncation, last):
         put_back = editor.put_back(lines, truncation.originals)
@@ -136,14 +136,14 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
                 f"{session.path.name} does not begin as it was left: the file from before lies"
                 f" beside it as {truncation.backup or f'{session.path.name}.bak'}"
             )
-        return _reversal(loaded, truncation, put_back)
+        return plan_reversal(loaded, truncation, put_back)
     _, change = make.choose_entry_id(
         loaded, "undo", lambda named: editor.undo_compaction(lines, context, last, edit(named))
     )
-    return _reversal(loaded, receipt, change)
+    return plan_reversal(loaded, receipt, change)
 
 
-def _is_of_another_file(receipt: Receipt, path: str) -> bool:
+def is_of_another_file(receipt: Receipt, path: str) -> bool:
     """Whether a file that is still there was changed, which has the same id.
 
     Where a format has no id, the file's name is it.
@@ -179,9 +179,9 @@ def undo(plan: Withdrawal | Reversal, config: Config, places: Places) -> UndoRes
         WriteNotSupported: the workspace is read-only.
     """
     undone = (
-        _withdraw(plan, config, places)
+        withdraw(plan, config, places)
         if isinstance(plan, Withdrawal)
-        else _reverse(plan, config, places)
+        else reverse(plan, config, places)
     )
     # Else the same compaction would be asked about or due again at once.
     remember_return(undone.after, places)
@@ -193,7 +193,7 @@ def undo(plan: Withdrawal | Reversal, config: Config, places: Places) -> UndoRes
     return msgspec.structs.replace(undone, log_name=log_name)
 
 
-def _reverse(plan: Reversal, config: Config, places: Places) -> UndoResult:
+def reverse(plan: Reversal, config: Config, places: Places) -> UndoResult:
     receipt = plan.receipt
     undoes = None if receipt is None else receipt.receipt_id
     made = make.make_change(plan.change, config, places, kind="undo", undoes=undoes)
@@ -203,7 +203,7 @@ def _reverse(plan: Reversal, config: Config, places: Places) -> UndoResult:
 
 
 def _undone_restore(loaded: Loaded, receipt: Receipt | None, taken_out: FileChange) -> Reversal:
-    reversal = _reversal(loaded, receipt, taken_out)
+    reversal = plan_reversal(loaded, receipt, taken_out)
     if not reversal.change.context_after.items:
         raise Refused(
             f"{loaded.path.name} was begun with this checkpoint and holds nothing else: delete"
@@ -232,14 +232,14 @@ def _undone_prune(loaded: Loaded, target: ChangeTarget, receipt: Receipt | None)
     return change
 
 
-def _reversal(loaded: Loaded, receipt: Receipt | None, file_change: FileChange) -> Reversal:
+def plan_reversal(loaded: Loaded, receipt: Receipt | None, file_change: FileChange) -> Reversal:
     change = make.plan_change(loaded, "undo", lambda _named, _before, _after: file_change)
     is_new = isinstance(file_change, NewSession)
     n_left_behind = _messages_since(loaded) if is_new else 0
     return Reversal(change=change, receipt=receipt, n_left_behind=n_left_behind)
 
 
-def _withdrawal(loaded: Loaded, receipt: Receipt, config: Config, places: Places) -> Withdrawal:
+def plan_withdrawal(loaded: Loaded, receipt: Receipt, config: Config, places: Places) -> Withdrawal:
     old = load(open_session(Path(receipt.path)), config, places)
     is_ours = has_digest(loaded.path, receipt.new_sha256 or "")
     n_left_behind = 0 if is_ours else max(1, _messages_since(loaded))
@@ -253,7 +253,7 @@ def _messages_since(loaded: Loaded) -> int:
     return sum(item.is_after_boundary and item.category in talk for item in items)
 
 
-def _withdraw(plan: Withdrawal, config: Config, places: Places) -> UndoResult:
+def withdraw(plan: Withdrawal, config: Config, places: Places) -> UndoResult:
     session, receipt = plan.loaded.session, plan.receipt
     refuse_running(session, places)
     refuse_read_only(plan.loaded.policy, config.policy)
@@ -312,8 +312,8 @@ def report_undone(undone: UndoResult) -> UndoReport:
 
 def undo_plan_text(report: UndoReport) -> str:
     lines = [
-        f"Current context: {_tokens(report.tokens_before)}",
-        f"After undo: {_tokens(report.tokens_after)}",
+        f"Current context: {tokens_text(report.tokens_before)}",
+        f"After undo: {tokens_text(report.tokens_after)}",
     ]
     if report.path_after != report.path:
         lines.append(f"The session goes on in {report.path_after}")
@@ -327,13 +327,15 @@ def undo_plan_text(report: UndoReport) -> str:
 
 
 def undo_question(plan: Withdrawal | Reversal) -> str:
-    return f"Undo the last {_what(plan)} of {name_text(plan.loaded)}?"
+    return f"Undo the last {kind_text(plan)} of {name_text(plan.loaded)}?"
 
 
 def undone_line(plan: Withdrawal | Reversal, undone: UndoResult) -> str:
     """Tell of an undo in one line."""
     before, after = undone.before.status.gauge, undone.after.status.gauge
-    line = f"Undone: the {_what(plan)} · {gauge_text(before)} → {gauge_text(after)} of the window"
+    line = (
+        f"Undone: the {kind_text(plan)} · {gauge_text(before)} → {gauge_text(after)} of the window"
+    )
     return line if undone.log_name is None else f"{line}. {_stays(undone.log_name)}"
 
 
@@ -341,7 +343,7 @@ def _stays(log_name: str) -> str:
     return f"What was written to {log_name} stays there"
 
 
-def _what(plan: Withdrawal | Reversal) -> str:
+def kind_text(plan: Withdrawal | Reversal) -> str:
     return "change" if plan.receipt is None else plan.receipt.occasion.kind
 
 
@@ -357,5 +359,5 @@ def undone_text(undone: UndoResult) -> str:
     )
 
 
-def _tokens(n_tokens: int | None) -> str:
+def tokens_text(n_tokens: int | None) -> str:
     return "unknown" if n_tokens is None else f"{n_tokens:,} tokens"

@@ -3,7 +3,7 @@
 A format turns an edit of the context into a change of files, and `store` alone makes it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import dropwhile, takewhile
 from typing import Literal, TypeAlias
 
@@ -220,6 +220,48 @@ def count_pruned(items: Iterable[ContextItem], replacements: Iterable[Replacemen
             n_images[key] = n_images.get(key, 0) + n_found
     return sum(
         n_images.get((r.entry_id, r.call_id), 0) if r.what == "images" else 1 for r in replacements
+    )
+
+
+def put_back(lines: Lines, originals: Sequence[LineChange]) -> FileChange | None:
+    """Give a rewritten file its old lines back; None where they do not stand as they were left.
+
+    What came since stays behind them.
+    """
+    changes: list[LineChange] = []
+    appended = b""
+    n_shift = 0
+    for change in originals:
+        at = change.offset + n_shift
+        *added, last = MemoryLines(change.new).forward() if change.new else (None,)
+        changes += [LineChange(offset=at + line.offset, old=line.raw, new=b"") for line in added]
+        if last is not None:
+            changes.append(LineChange(offset=at + last.offset, old=last.raw, new=change.old))
+        elif changes and changes[-1].offset + len(changes[-1].old) == at:
+            new = changes[-1].new + change.old
+            changes[-1] = msgspec.structs.replace(changes[-1], new=new)
+        elif at == lines.size_bytes:
+            appended += change.old
+        else:
+            return None
+        n_shift += len(change.new) - len(change.old)
+    for change in changes:
+        line = next(lines.forward(change.offset), None)
+        if line is None or line.raw != change.old:
+            return None
+    return Rewrite(changes=tuple(changes), appended=appended) if changes else Append(data=appended)
+
+
+def take_off(lines: Lines, size_bytes: int) -> Rewrite:
+    """Take the lines away that were appended to a file of that size."""
+    return Rewrite(
+        changes=tuple(
+            LineChange(offset=line.offset, old=line.raw, new=b"")
+            for line in lines.forward(size_bytes)
+            # The end of a line that had none stays.
+            if line.raw.strip()
+        ),
+        appended=b"",
     )
 
 

@@ -85,9 +85,8 @@ def remove_new_session(
         Refused: it is not byte for byte as we wrote it, or someone has it open.
         StorageError: the disk does not take it; the session stays where it is.
     """
-    folder = receipts_folder(session_key, places)
-    atomic.make_folder(folder)
-    kept = folder / f"{receipt_id}-{path.name}"
+    kept = _kept_path(path, session_key, receipt_id, places)
+    atomic.make_folder(kept.parent)
     with session_lock.session_lock(path, places):
         if not os.path.lexists(path) and has_digest(kept, sha256):
             return kept
@@ -116,6 +115,33 @@ def remove_new_session(
             ) from None
         journal.clear()
         return aside
+
+
+def bring_back(
+    path: Path, sha256: str, *, session_key: str, receipt_id: str, places: Places
+) -> None:
+    """Give a session that was taken away its place again, if it is not there.
+
+    Raises:
+        Refused: it is not kept any more.
+        StorageError: the disk does not take it.
+    """
+    kept = _kept_path(path, session_key, receipt_id, places)
+    with session_lock.session_lock(path, places):
+        if os.path.lexists(path):
+            return
+        if not has_digest(kept, sha256):
+            raise Refused(f"{path.name} is not in the state folder any more")
+        try:
+            put_back(kept, path)
+        except OSError as error:
+            raise StorageError(
+                f"cannot move {kept}: {error.strerror or error}. Check the folder's permissions"
+            ) from None
+
+
+def _kept_path(path: Path, session_key: str, receipt_id: str, places: Places) -> Path:
+    return receipts_folder(session_key, places) / f"{receipt_id}-{path.name}"
 
 
 def settle_removal(path: Path, intent: RemoveIntent) -> bool:

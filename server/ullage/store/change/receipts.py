@@ -3,6 +3,7 @@
 import re
 import shlex
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -111,17 +112,25 @@ def has_receipts(session_key: str, places: Places) -> bool:
 
 def sessions_made_from(path: Path, places: Places) -> tuple[Receipt, ...]:
     """List the receipts of new sessions that were made from a transcript and are still there."""
+    made = _list_made_from(path, "done", places)
+    return tuple(receipt for receipt in made if Path(receipt.new_path or "").exists())
+
+
+def sessions_withdrawn_from(path: Path, places: Places) -> tuple[Receipt, ...]:
+    """List the receipts of new sessions that were made from a transcript and taken back."""
+    made = _list_made_from(path, "undone", places)
+    return tuple(receipt for receipt in made if receipt.occasion.kind != "undo")
+
+
+def _list_made_from(path: Path, state: ReceiptState, places: Places) -> Iterator[Receipt]:
     folder = places.state_folder / "context" / "preimages"
-    made: list[Receipt] = []
     for file in sorted(folder.glob("*/*.json")):
         try:
             receipt = decode(file.read_bytes())
         except (OSError, ValueError):
             continue
-        new = None if receipt.new_path is None else Path(receipt.new_path)
-        if receipt.state == "done" and receipt.path == str(path) and new and new.exists():
-            made.append(receipt)
-    return tuple(made)
+        if receipt.state == state and receipt.path == str(path) and receipt.new_path:
+            yield receipt
 
 
 def receipt_of_new(path: Path, session_key: str, places: Places) -> Receipt | None:
@@ -222,14 +231,28 @@ def mark_done(
 ) -> None:
     """Note that a change was made, and that it took back another where it did.
 
+    Where the other was an undo itself, what that took back counts again.
+
     Raises:
         StateUnwritable: the disk does not take it; doing it again is safe.
     """
     states: dict[str, ReceiptState] = {receipt_id: "done"}
     if undoes is not None:
         states[undoes] = "undone"
+        redone = _find_undone_by(session_key, undoes, places)
+        if redone is not None:
+            states[redone] = "done"
     for marked_id, state in states.items():
         mark(session_key, marked_id, state, places, backup=backup if state == "done" else None)
+
+
+def _find_undone_by(session_key: str, receipt_id: str, places: Places) -> str | None:
+    """Give what a change took back; None where it is no undo, or cannot be read."""
+    path = receipts_folder(session_key, places) / f"{receipt_id}.json"
+    try:
+        return decode(path.read_bytes()).occasion.undoes
+    except (OSError, NewerVersion, ValueError):
+        return None
 
 
 def remove_receipt(receipt: Receipt, places: Places) -> None:

@@ -24,6 +24,7 @@ from ullage.core.change.edit import (
     Rewrite,
     UndoEdit,
     group_by_entry,
+    put_back,
 )
 from ullage.core.gauge.status import rfc3339
 from ullage.core.transcript.context import Compaction, Context, ContextItem, last_time_ms
@@ -47,7 +48,7 @@ from ullage.formats.agents.openclaw.entries import (
 from ullage.formats.agents.openclaw.messages import prune_message
 from ullage.formats.agents.openclaw.path import is_last, last_id, read_path_again
 from ullage.formats.agents.openclaw.transfer import file_name, session_of
-from ullage.formats.agents.openclaw.truncate import is_truncated, put_back, truncate
+from ullage.formats.agents.openclaw.truncate import is_truncated, truncate
 from ullage.formats.json_line import decode_object, object_of, text_of, with_value, write_line
 from ullage.formats.notes import prune_figures
 

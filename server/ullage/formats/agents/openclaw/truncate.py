@@ -3,13 +3,9 @@
 Each line that goes is told with the one before it, so that the file can be put together again.
 """
 
-from collections.abc import Sequence
-
-import msgspec
-
 from ullage.core.change.edit import CompactionEdit, LineChange, Rewrite
 from ullage.core.transcript.context import Context
-from ullage.core.transcript.entries import Line, Lines, MemoryLines
+from ullage.core.transcript.entries import Line, Lines
 from ullage.errors import Refused
 from ullage.formats.agents.openclaw.compaction import flat_compaction
 from ullage.formats.agents.openclaw.entries import Stub, read_stub
@@ -80,29 +76,6 @@ class _Keeping:
             return b""
         self._parents[entry_id] = entry_id
         return line.raw if parent == parent_id else with_value(line.raw, ("parentId",), parent)
-
-
-def put_back(lines: Lines, originals: Sequence[LineChange]) -> Rewrite | None:
-    """Give a truncated file its lines back; None where it does not begin as it was left.
-
-    What came since stays behind them.
-    """
-    changes: list[LineChange] = []
-    n_shift = 0
-    for change in originals:
-        *added, last = MemoryLines(change.new).forward() if change.new else (None,)
-        at = change.offset + n_shift
-        changes += [LineChange(offset=at + line.offset, old=line.raw, new=b"") for line in added]
-        if last is not None:
-            changes.append(LineChange(offset=at + last.offset, old=last.raw, new=change.old))
-        else:
-            changes[-1] = msgspec.structs.replace(changes[-1], new=changes[-1].new + change.old)
-        n_shift += len(change.new) - len(change.old)
-    for change in changes:
-        line = next(lines.forward(change.offset), None)
-        if line is None or line.raw != change.old:
-            return None
-    return Rewrite(changes=tuple(changes), appended=b"")
 
 
 def is_truncated(lines: Lines, compaction_line: Line) -> bool:
