@@ -9,7 +9,14 @@ from typing import NoReturn, cast
 
 import msgspec
 
-from ullage.core.transcript.entries import JsonObject, Line, MemoryLines, Problem
+from ullage.core.transcript.entries import (
+    MAX_HELD_BYTES,
+    JsonObject,
+    Line,
+    MemoryLines,
+    Problem,
+)
+from ullage.errors import Refused
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 """Longer lines stay unread: one line must not take the memory of a session (chosen)."""
@@ -32,6 +39,20 @@ def objects_in(data: bytes) -> list[JsonObject]:
 
 def is_blank(line: Line) -> bool:
     return not line.raw or line.raw.isspace()
+
+
+def bytes_of(line: Line) -> bytes:
+    """Give a line as it is copied.
+
+    Raises:
+        Refused: it is too long to be held.
+    """
+    if line.is_cut:
+        raise Refused(
+            f"the record at byte {line.offset:,} has more than {MAX_HELD_BYTES // 1024**2} MB,"
+            " which is more than Ullage copies: nothing was written"
+        )
+    return line.raw
 
 
 def decode_object(line: Line) -> JsonObject | str:

@@ -12,11 +12,11 @@ import msgspec
 
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.doctor import PairFault, pair_faults
-from ullage.core.transcript.entries import Header, JsonObject, Lines, MemoryLines
+from ullage.core.transcript.entries import Header, JsonObject, Line, Lines, MemoryLines
 from ullage.core.transcript.lineage import EMPTY_INDEX, Node, reconnect_nodes
 from ullage.formats.agent_info import AgentInfo
 from ullage.formats.doctor import LinePiece, RecordRules, read_pieces, with_field
-from ullage.formats.json_line import text_of, write_line
+from ullage.formats.json_line import bytes_of, text_of, write_line
 
 MAX_ROUNDS = 8
 """One round mends all pairs; a record that goes with a pair may leave another open (chosen)."""
@@ -46,7 +46,11 @@ class RepairResult(msgspec.Struct, frozen=True, kw_only=True):
 def repair(
     lines: Lines, header: Header, info: AgentInfo, records: RecordRules, identity: CopyIdentity
 ) -> RepairResult:
-    """Make the copy; whether it is whole now is for the reader of it to tell."""
+    """Make the copy; whether it is whole now is for the reader of it to tell.
+
+    Raises:
+        Refused: a record is too long to be copied.
+    """
     copy = _Copy(lines, records, identity)
     copy.drop_useless()
     copy.put_header_first()
@@ -66,7 +70,7 @@ class _Record:
 
     def __init__(self, piece: LinePiece) -> None:
         self.line = piece.line
-        self.raw = piece.raw
+        self.raw = bytes_of(Line(piece.offset, piece.raw))
         self.native: JsonObject = piece.native or {}
         self.is_blank = piece.native is None
         self.is_added = False

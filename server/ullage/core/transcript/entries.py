@@ -16,6 +16,11 @@ JsonObject: TypeAlias = dict[str, object]
 """A JSON object kept as an agent wrote it; only the adapter that made it looks inside."""
 
 
+MAX_HELD_BYTES = 24 * 1024 * 1024
+"""A longer line of a file is not kept whole, so that reading commands stay below 150 MB. More than
+is read of a line (16 MB): what is not read can still be copied (chosen)."""
+
+
 class Line(msgspec.Struct, frozen=True):
     """One line of a file, its end included, so that lines join back to the file."""
 
@@ -26,6 +31,11 @@ class Line(msgspec.Struct, frozen=True):
     def is_torn(self) -> bool:
         """Whether the line's end is not written yet; normal for the last line."""
         return not self.raw.endswith(b"\n")
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it may be the beginning and the end of a line that is too long to be held."""
+        return len(self.raw) >= MAX_HELD_BYTES
 
 
 class Lines(Protocol):

@@ -4,11 +4,8 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator
 
-from ullage.core.transcript.entries import Line
+from ullage.core.transcript.entries import MAX_HELD_BYTES, Line
 from ullage.core.transcript.line_ends import find_line_end, find_line_start
-
-MAX_HELD_BYTES = 64 * 1024 * 1024
-"""A longer line is not kept whole: memory stays below 300 MB at any size (C9)."""
 
 
 class BlockLines(ABC):

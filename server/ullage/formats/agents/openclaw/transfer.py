@@ -10,7 +10,7 @@ from ullage.errors import Refused
 from ullage.formats.agent_info import Transfer
 from ullage.formats.agents.openclaw.entries import EVENTS, FLAT, FLAT_VERSION, Stub, read_stub
 from ullage.formats.agents.openclaw.path import ActivePath, read_path
-from ullage.formats.json_line import decode_object, text_of, write_line
+from ullage.formats.json_line import bytes_of, decode_object, text_of, write_line
 
 VERSION = 3
 READABLE_VERSIONS = (2, 3)
@@ -44,11 +44,11 @@ def _branch(lines: Lines, context: Context, header: NewHeader) -> NewSession:
     """Copy the path from the first entry to the leaf, byte for byte.
 
     Raises:
-        Refused: the entries follow each other in a circle.
+        Refused: the entries follow each other in a circle, or one is too long to be copied.
     """
     dialect = context.header.dialect
     if dialect == EVENTS:
-        raws = [line.raw for line in lines.forward()]
+        raws = list(map(bytes_of, lines.forward()))
     else:
         native = make_header(header.session_id, header.cwd, header.timestamp)
         if dialect == FLAT:
@@ -74,7 +74,7 @@ def _path_lines(lines: Lines, leaf_id: str | None) -> Iterator[bytes]:
         if offset in wanted:
             raise Refused("entries follow each other in a circle: repair it with `ullage doctor`")
         wanted.add(offset)
-    return (line.raw for line in lines.forward() if line.offset in wanted)
+    return (bytes_of(line) for line in lines.forward() if line.offset in wanted)
 
 
 def _list_records(lines: Lines, context: Context) -> list[JsonObject] | None:
