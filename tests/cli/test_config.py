@@ -30,7 +30,7 @@ def test_show_says_what_is_set_and_where(place) -> None:
         "ULLAGE_CONTEXT_WINDOW",
         "  contextWindow = 64,000 tokens",
         "",
-        "48 settings have their defaults: ullage config show --all",
+        "49 settings have their defaults: ullage config show --all",
         "files, the last one wins",
         f"  {Path('~/.openclaw/openclaw.json')} (none)",
         f"  {Path('~/.openclaw/config.yaml')}",
@@ -42,7 +42,7 @@ def test_show_says_what_is_set_and_where(place) -> None:
 def test_show_without_any_configuration_says_where_one_would_be(place) -> None:
     done = place.run("config", "show")
     assert (
-        done.stdout.splitlines()[0] == "51 settings have their defaults: ullage config show --all"
+        done.stdout.splitlines()[0] == "52 settings have their defaults: ullage config show --all"
     )
     assert done.stdout.count("(none)") == 3
     everything = place.run("config", "show", "--all").stdout
@@ -53,7 +53,7 @@ def test_show_without_any_configuration_says_where_one_would_be(place) -> None:
 def test_show_as_json_has_every_key(place) -> None:
     configure(place, USER)
     report = json.loads(place.run("config", "show", "--json").stdout)
-    assert len(report["settings"]) == 51
+    assert len(report["settings"]) == 52
     changed = [setting for setting in report["settings"] if not setting["is_default"]]
     assert [(s["key"], s["value"], s["default"]) for s in changed] == [
         ("compaction.layers.summarize.trigger", "85%", "88%")

@@ -7,7 +7,7 @@ import { errorMessage, type Logger } from "./logger";
 import { Crashes } from "./model/crashes";
 import type { Health, HealthState } from "./model/health";
 import { Work } from "./model/work";
-import type { ChangedParams, Commands, GaugeParams, Requests, Resume } from "./protocol";
+import type { ChangedParams, Commands, GaugeParams, Requests, Resume, TerminalParams } from "./protocol";
 import { findServer, NoServerError, NotInstalledError } from "./server";
 import { INTERPRETER_SETTING, interpreterSetting } from "./settings";
 
@@ -19,6 +19,7 @@ export interface Handlers {
   readonly runServerCommand: (command: string, args: unknown[]) => Promise<unknown>;
   readonly copyText: (text: string) => Promise<void>;
   readonly resume: (resume: Resume) => void;
+  readonly showTerminal: (params: TerminalParams) => Promise<void>;
   /** Show what the server wants to be shown; return whether it was, else the editor opens it as any other. */
   readonly showDocument: (uri: vscode.Uri) => Promise<boolean>;
   /** Say why no server was found, and offer what helps; the user may have asked for the start or not. */
@@ -255,6 +256,9 @@ export class Client implements vscode.Disposable {
         void this.handlers.copyText(text);
       },
       onResume: this.handlers.resume,
+      onTerminal: (params) => {
+        void this.handlers.showTerminal(params);
+      },
       runCommand: this.handlers.runServerCommand,
       showDocument: this.handlers.showDocument,
       onQuestion: (answer) => {

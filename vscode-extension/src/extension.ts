@@ -17,6 +17,7 @@ import { CompactionPreview } from "./views/preview";
 import { runServerCommand } from "./views/serverCommands";
 import { ShownSession } from "./views/shownSession";
 import { GaugeStatusBarItem } from "./views/statusBar";
+import { showTerminal } from "./views/terminal";
 import { Trees } from "./views/trees";
 
 let runningClient: Client | undefined;
@@ -47,6 +48,7 @@ export function activate(context: vscode.ExtensionContext): void {
     runServerCommand: (command, args) => run(() => runServerCommand({ client, preview, shown }, command, args)),
     copyText: (text) => run(() => copyText(text)),
     resume: resumeInTerminal,
+    showTerminal: (params) => run(() => showTerminal(params)),
     showDocument: async (uri) => uri.scheme === "file" && preview.showFile(uri.fsPath),
     offerServer: (error, isAskedFor) => run(() => installation.offer(error, isAskedFor)),
   });

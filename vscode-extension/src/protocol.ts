@@ -17,6 +17,9 @@ export const COPY_NOTIFICATION = "ullage/copy";
 /** Notification from the server: the user asked to go on with a session in a terminal. */
 export const RESUME_NOTIFICATION = "ullage/resume";
 
+/** Notification from the server: the user asked to see the terminal of an agent. */
+export const TERMINAL_NOTIFICATION = "ullage/terminal";
+
 /** Request from the server: what a command asks before it changes something. */
 export const CONFIRM_QUESTION = "ullage/confirm";
 
@@ -100,6 +103,11 @@ export interface Resume {
   command: string;
   /** The one that the session's agent works in, as far as it is known. */
   folder: string | null;
+}
+
+export interface TerminalParams {
+  /** The agent, its parent and so on; empty where the agent does not say which it is. */
+  processes: number[];
 }
 
 export interface ConfirmParams {

@@ -36,12 +36,14 @@ import {
   COPY_NOTIFICATION,
   GAUGE_NOTIFICATION,
   RESUME_NOTIFICATION,
+  TERMINAL_NOTIFICATION,
   type ChangedParams,
   type ConfirmParams,
   type ConfirmResult,
   type CopyParams,
   type GaugeParams,
   type Resume,
+  type TerminalParams,
 } from "./protocol";
 import { serverOptions, serverSettings } from "./settings";
 
@@ -60,6 +62,7 @@ export interface Peer {
   onChanged(params: ChangedParams): void;
   onCopy(params: CopyParams): void;
   onResume(params: Resume): void;
+  onTerminal(params: TerminalParams): void;
   /** It ran, and has ended without being told to. */
   onEnd(): void;
   onLogLine(line: string): void;
@@ -97,6 +100,9 @@ export class Connection {
     });
     client.onNotification(RESUME_NOTIFICATION, (params: Resume) => {
       peer.onResume(params);
+    });
+    client.onNotification(TERMINAL_NOTIFICATION, (params: TerminalParams) => {
+      peer.onTerminal(params);
     });
     client.onNotification(CHANGED_NOTIFICATION, (params: ChangedParams) => {
       peer.onChanged(params);

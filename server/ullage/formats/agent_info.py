@@ -314,6 +314,8 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     find_compaction_point: Callable[[RunningSession], CompactionPoint | None] = _none
     """Tells where the agent compacts by itself; None where it never does."""
 
+    asking_tools: tuple[str, ...] = ()
+    """Tools whose call waits for its user: a question, a plan to be approved."""
     read_header: Callable[[Lines], Header | None]
     """Recognizes a transcript by its first lines; None where it is another agent's."""
     read_branch: Callable[[Lines], str | None] = _none

@@ -14,6 +14,7 @@ GAUGE_NOTIFICATION: Final = "ullage/gauge"
 CHANGED_NOTIFICATION: Final = "ullage/changed"
 COPY_NOTIFICATION: Final = "ullage/copy"
 RESUME_NOTIFICATION: Final = "ullage/resume"
+TERMINAL_NOTIFICATION: Final = "ullage/terminal"
 
 CONFIRM_QUESTION: Final = "ullage/confirm"
 
@@ -98,6 +99,14 @@ class Resume:
     """For a shell."""
     folder: str | None
     """The one that the session's agent works in, as far as it is known."""
+
+
+@frozen(kw_only=True)
+class TerminalParams:
+    """Whose terminal the user wants to see."""
+
+    processes: list[int]
+    """The agent, its parent and so on; empty where the agent does not say which it is."""
 
 
 @frozen(kw_only=True)

@@ -22,6 +22,7 @@ from ullage.lsp.auto.checkpoint import capture_events, write_when_due
 from ullage.lsp.auto.consider import consider_session
 from ullage.lsp.auto.dream import dream_when_due
 from ullage.lsp.auto.offer import offer_last_work
+from ullage.lsp.auto.waiting import note_turn_end
 from ullage.lsp.client_refresh import refresh_lists, refresh_session, refresh_views
 from ullage.lsp.commands import (
     auto,
@@ -42,6 +43,7 @@ from ullage.lsp.documents.diagnostics import publish_session, pull_diagnostics, 
 from ullage.lsp.documents.hover import answer_hover
 from ullage.lsp.documents.lenses import answer_hints, answer_lenses
 from ullage.lsp.documents.links import answer_links
+from ullage.lsp.documents.preview_sources import answer_definition
 from ullage.lsp.documents.symbols import answer_folding, answer_symbols
 from ullage.lsp.error_edge import answer_errors
 from ullage.lsp.follow import follow
@@ -80,6 +82,7 @@ FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
         types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.Refactor]),
     ),
     (types.TEXT_DOCUMENT_HOVER, answer_hover, None),
+    (types.TEXT_DOCUMENT_DEFINITION, answer_definition, None),
     (types.TEXT_DOCUMENT_INLAY_HINT, answer_hints, None),
     (types.TEXT_DOCUMENT_CODE_LENS, answer_lenses, types.CodeLensOptions(resolve_provider=False)),
     (types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, answer_symbols, None),
@@ -132,6 +135,7 @@ REACTIONS = Reactions(
         capture_events,
         refresh_memory,
         write_when_due,
+        note_turn_end,
         consider_session,
     ),
     to_config=(recheck_all, refresh_views, lambda ls: refresh_lists(ls, "sessions")),

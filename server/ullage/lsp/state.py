@@ -32,6 +32,7 @@ from ullage.core.config.settings import Config
 from ullage.core.documents.finding import DocumentFinding
 from ullage.core.memory.quoted import CitedLines
 from ullage.core.text.positions import Extent
+from ullage.core.transcript.turn_end import TurnEnd
 from ullage.errors import WriteNotSupported
 from ullage.lsp.convert import path_of
 from ullage.lsp.error_edge import log_faults
@@ -146,6 +147,8 @@ class Sessions:
     """How full those were that a checkpoint was written of by itself."""
     considering: dict[Path, asyncio.TimerHandle] = field(default_factory=dict)
     """Those that were written to, and are to be considered when they are quiet."""
+    turn_ends: dict[Path, TurnEnd] = field(default_factory=dict)
+    """Turns that ended just now, of sessions that are to be quiet first."""
     made: dict[Path, MadeChange] = field(default_factory=dict)
     """The last change that a command made to each session, and that its outcome offers to undo."""
     warned: set[tuple[Path, str]] = field(default_factory=set)

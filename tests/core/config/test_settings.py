@@ -33,6 +33,7 @@ FIGURES: dict[str, object] = {
     "gauge.trigger": "70%",
     "gauge.nudge": True,
     "gauge.showLimits": False,
+    "notify.agentWaits": False,
     "checkpoint.trigger": "80%",
     "checkpoint.retention": 5,
     "checkpoint.minimumChangePercent": 5,

@@ -5,11 +5,13 @@ import select
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 from running import WAIT_S
-from ullage.store.files.processes import wait_for_end
+from ullage.store.files.places import Places
+from ullage.store.files.processes import find_process, list_ancestors, wait_for_end
 
 
 def waits_until_killed(process: subprocess.Popen[bytes]) -> bool:
@@ -42,3 +44,18 @@ def test_where_the_system_does_not_tell_it_is_asked_now_and_then(
         monkeypatch.delattr(module, name, raising=False)
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
         assert waits_until_killed(process)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not tell")
+def test_the_processes_above_one_are_listed_from_the_nearest_on(places: Places) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        found = list_ancestors(process.pid, places)
+        process.kill()
+    assert found[:3] == (process.pid, os.getpid(), os.getppid())
+    assert len(set(found)) == len(found)
+
+
+def test_the_process_of_a_session_is_the_one_that_runs(tmp_path: Path) -> None:
+    (tmp_path / "1.json").write_text(f'{{"pid": {os.getpid()}, "sessionId": "a"}}', "utf-8")
+    (tmp_path / "2.json").write_text('{"pid": 4194305, "sessionId": "b"}', "utf-8")
+    assert [find_process(name, (tmp_path,)) for name in "abc"] == [os.getpid(), None, None]

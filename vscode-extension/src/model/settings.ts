@@ -6,6 +6,7 @@ export const SERVER_SETTINGS = [
   "gauge.trigger",
   "gauge.nudge",
   "gauge.showLimits",
+  "notify.agentWaits",
   "compaction.autoEnabled",
   "compaction.notifyBeforeAuto",
   "compaction.maxAutoCompactions",

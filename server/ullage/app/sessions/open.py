@@ -53,6 +53,15 @@ def is_running(session: Session, places: Places) -> bool:
     return session.header.session_id in ids
 
 
+def find_processes(session: Session, places: Places) -> tuple[int, ...]:
+    """Give the process that has a session open, its parent and so on, as far as the agent tells."""
+    from ullage.store.files.processes import find_process, list_ancestors
+
+    folders = session.agent.live_folders(places.env, places.home)
+    process_id = find_process(session.header.session_id, folders)
+    return () if process_id is None else list_ancestors(process_id, places)
+
+
 def refuse_running(session: Session, places: Places) -> None:
     """Refuse a session that its agent says it has open.
 

@@ -55,6 +55,7 @@ _RESERVE = 'docs/design/gauge.md, "Reserve"'
 _DEGRADATION = 'docs/design/gauge.md, "Degradation"'
 _LAYERS = 'docs/design/layers.md, "The three layers"'
 _PLAN = 'docs/design/gauge.md, "Limits of the plan"'
+_WAITS = 'docs/design/sessions.md, "When an agent waits"'
 _LIMITS = 'docs/design/layers.md, "Limits of automatic runs"'
 _SANDBOX = 'docs/design/layers.md, "Read-only mode"'
 _PRUNE = 'docs/design/prune.md, "The six rules"'
@@ -76,6 +77,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         "Whether the editor says once, for each band, that the window fills", _BANDS)] = True
     shows_limits: Annotated[bool, Key("gauge.showLimits", FLAG,
         "Whether the limits of your plan stand beside the gauge in the editor", _PLAN)] = False
+    tells_waiting: Annotated[bool, Key("notify.agentWaits", FLAG,
+        "Whether the editor says that an agent is done or asks something", _WAITS)] = False
     checkpoint_ratio: Annotated[float, _limit("checkpoint.trigger", SHARE,
         "Where a checkpoint is written", _BANDS)] = 0.80
     is_auto_enabled: Annotated[bool, Key("compaction.autoEnabled", FLAG,

@@ -41,6 +41,7 @@ from ullage.core.config.settings import READ_ONLY, Config
 from ullage.core.gauge.gauge import Layer
 from ullage.errors import ChangedMeanwhile, SessionLive, StorageError, UllageError
 from ullage.lsp.auto import text
+from ullage.lsp.auto.waiting import tell_waiting
 from ullage.lsp.client_refresh import refresh_lists
 from ullage.lsp.commands.change import plan_with_progress, undo_confirmation
 from ullage.lsp.commands.preview import run_preview
@@ -91,6 +92,7 @@ def _begin(ls: UllageServer, path: Path) -> None:
     if followed is None or _age_s(followed.loaded) < QUIET_S:
         consider_later(ls, path)
         return
+    tell_waiting(ls, followed.loaded)
     ls.begin(_consider, ls, followed.loaded)
 
 

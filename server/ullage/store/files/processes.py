@@ -12,6 +12,8 @@ from typing import BinaryIO, cast
 
 import msgspec
 
+from ullage.store.files.places import Places
+
 _PID_FILE = re.compile(r"\d{1,10}\.json\Z")
 """Claude Code keeps secrets beside these files, which are never read."""
 PROCESS_CHECK_S = 1.0
@@ -37,6 +39,40 @@ def running_sessions(folders: Iterable[Path], but_of: int | None = None) -> froz
         for live in _live_in(folder)
         if live.pid != but_of and is_running(live.pid)
     )
+
+
+def find_process(session_id: str, folders: Iterable[Path]) -> int | None:
+    """Give the process that has a session open, by the same files."""
+    live = (live for folder in folders for live in _live_in(folder))
+    return next((p.pid for p in live if p.session_id == session_id and is_running(p.pid)), None)
+
+
+def list_ancestors(process_id: int, places: Places) -> tuple[int, ...]:
+    """List a process, its parent and so on; on Windows, where none is told, the process alone."""
+    found: list[int] = []
+    while process_id > 1 and process_id not in found:
+        found.append(process_id)
+        process_id = _find_parent(process_id, places)
+    return tuple(found)
+
+
+def _find_parent(process_id: int, places: Places) -> int:
+    """Give the parent of a process; 0 where that is not known."""
+    if sys.platform == "win32":
+        return 0
+    if sys.platform == "linux":
+        try:
+            status = Path(f"/proc/{process_id}/stat").read_bytes()
+        except OSError:
+            return 0
+        # Its name, in parentheses, may hold anything; state and parent follow.
+        return int(status.rpartition(b")")[2].split()[1])
+    from ullage.store.files.programs import run_program
+
+    command = ("ps", "-o", "ppid=", "-p", f"{process_id}")
+    answer = run_program(command, places, folder=places.home, timeout_s=PROCESS_CHECK_S)
+    told = b"" if answer is None else answer.output.strip()
+    return int(told) if told.isdigit() else 0
 
 
 def is_running(process_id: int) -> bool:

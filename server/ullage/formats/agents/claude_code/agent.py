@@ -359,6 +359,7 @@ CLAUDE_CODE = AgentInfo(
     setting_files=settings.list_setting_files,
     setting_keys=settings.KEYS,
     find_compaction_point=settings.find_compaction_point,
+    asking_tools=("AskUserQuestion", "ExitPlanMode"),
     read_header=records.read_header,
     read_branch=records.read_branch,
     read_entries=lambda lines, _: map(records.read_entry, lines.forward()),
