@@ -11,9 +11,11 @@ def demo(*, full: bool) -> None:
     It is a copy in a scratch folder, which is removed again.
     """
     from ullage.app.demo import run_demo
-    from ullage.cli.output import safe
+    from ullage.cli.output import safe, working
 
-    for step in run_demo():
+    run_next = working()(next)
+    steps = run_demo()
+    while (step := run_next(steps, None)) is not None:
         text = step.output if full else step.brief
         if text:
             click.echo(f"\n{click.style(f'$ {step.command}', bold=True)}\n{safe(text)}")
