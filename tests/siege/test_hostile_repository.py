@@ -31,6 +31,7 @@ class Row(NamedTuple):
 
 ROWS = {
     "sessions": Row(),
+    "usage": Row(),
     "statusline": Row(),
     "config show": Row("--all"),
     "config check": Row(".ullage.yaml"),
@@ -48,6 +49,7 @@ ROWS = {
     "prune": Row("--yes --window 8000", SESSIONS),
     "compact": Row("--yes --window 8000", SESSIONS),
     "undo": Row("--yes --window 8000", SESSIONS),
+    "redo": Row("--yes --window 8000", SESSIONS),
     "autocompact": Row("off"),
     "context branch": Row("", SESSIONS),
     "context export": Row("out.json", f"{FOLDER}out.json"),
