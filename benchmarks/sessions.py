@@ -19,7 +19,7 @@ def write_session(path: Path, size_bytes: int, live_bytes: int = LIVE_BYTES) -> 
     Writing goes through a list of prepared texts, so that a gigabyte takes seconds.
     """
     rng = random.Random(size_bytes)
-    texts = [prose(rng, rng.randint(200, 9000)) for _ in range(200)]
+    texts = write_texts(rng)
     n_live = min(live_bytes, size_bytes // 2)
     n_parts = max(1, size_bytes // n_live - 1)
     with path.open("wb") as file:
@@ -36,13 +36,13 @@ def write_session(path: Path, size_bytes: int, live_bytes: int = LIVE_BYTES) -> 
 
 
 class Entries:
-    """Entries of a chain, each the child of the one before it."""
+    """Entries of a chain, each the child of the one before it, from the last one of a file on."""
 
-    def __init__(self, rng: random.Random, texts: list[str]) -> None:
+    def __init__(self, rng: random.Random, texts: list[str], parent: str | None = None) -> None:
         self._rng = rng
         self._texts = texts
-        self._n_entries = 0
-        self._parent: str | None = None
+        self._n_entries = int(parent or "0", 16)
+        self._parent = parent
 
     def turns(self) -> Iterator[dict[str, object]]:
         while True:
@@ -94,6 +94,10 @@ class Entries:
         kind = {"type": entry.pop("type"), "id": entry_id, "parentId": self._parent}
         self._parent = entry_id
         return {**kind, "timestamp": "2026-01-01T00:00:00.000Z", **entry}
+
+
+def write_texts(rng: random.Random) -> list[str]:
+    return [prose(rng, rng.randint(200, 9000)) for _ in range(200)]
 
 
 def is_output(entry: dict[str, object]) -> bool:
