@@ -43,6 +43,7 @@ from ullage.lsp.documents.diagnostics import publish_session, pull_diagnostics, 
 from ullage.lsp.documents.hover import answer_hover
 from ullage.lsp.documents.lenses import answer_hints, answer_lenses
 from ullage.lsp.documents.links import answer_links
+from ullage.lsp.documents.preview_sources import answer_definition
 from ullage.lsp.documents.symbols import answer_folding, answer_symbols
 from ullage.lsp.error_edge import answer_errors
 from ullage.lsp.follow import follow
@@ -81,6 +82,7 @@ FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
         types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.Refactor]),
     ),
     (types.TEXT_DOCUMENT_HOVER, answer_hover, None),
+    (types.TEXT_DOCUMENT_DEFINITION, answer_definition, None),
     (types.TEXT_DOCUMENT_INLAY_HINT, answer_hints, None),
     (types.TEXT_DOCUMENT_CODE_LENS, answer_lenses, types.CodeLensOptions(resolve_provider=False)),
     (types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, answer_symbols, None),

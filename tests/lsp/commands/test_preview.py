@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
+from pygls.uris import to_fs_path
 
 from model_server import ModelServer, head, serving
 from pi_files import SESSION_ID, conversation
@@ -122,7 +123,8 @@ async def test_what_goes_into_memory_is_said_before_and_after(editor, full_sessi
     )
     lenses = [one.command.title for one in found]
     n_lines = announced[2].count("\n")
-    assert f"appends {n_lines} line{'s' * (n_lines > 1)} to {announced[1]}" in lenses
+    appended = f"appends {n_lines} line{'s' * (n_lines > 1)} to {announced[1]}"
+    assert lenses[0] == f"writes to this session, {appended}"
     assert MARKER not in below
     outcome = await editor.execute("ullage.apply", {"preview": preview.preview})
     told = re.search(r" messages · \d+ lines? of memory in (\S+)", outcome.message)
@@ -620,12 +622,13 @@ async def test_lenses_of_a_proposal_say_what_it_saves_and_keeps(editor, full_ses
         types.CodeLensParams(types.TextDocumentIdentifier(Path(preview.proposedPath).as_uri()))
     )
     assert [(one.command.title, one.command.command) for one in found] == [
+        ("writes to this session", ""),
         ("Apply as saved (−45%)", "ullage.apply"),
         ("Regenerate…", "ullage.regenerate"),
         ("Discard", "ullage.discard"),
         ("lacks nothing that the audit asks for", ""),
     ]
-    assert found[0].command.arguments[0]["preview"] == preview.preview
+    assert found[1].command.arguments[0]["preview"] == preview.preview
 
 
 @pytest.mark.parametrize("is_pulled", [False, True])
@@ -774,7 +777,10 @@ async def test_a_proposal_is_only_looked_at_where_nothing_may_be_written(
     await editor.start()
     preview = await previewed(editor, full_session)
     await other_editor.start(options={"isTrusted": False})
-    assert await lens_titles(other_editor, preview) == ["lacks nothing that the audit asks for"]
+    assert await lens_titles(other_editor, preview) == [
+        "writes to this session",
+        "lacks nothing that the audit asks for",
+    ]
 
 
 async def lens_titles(editor, preview: SimpleNamespace) -> list[str]:
@@ -797,3 +803,48 @@ async def test_a_marker_that_is_missing_can_be_put_back(editor, full_session: Pa
     lines = path.read_text("utf-8").split("\n")
     lines.insert(change.range.start.line, change.new_text.removesuffix("\n"))
     assert "\n".join(lines) == whole
+
+
+def message_at(location: types.Location) -> str:
+    lines = Path(to_fs_path(location.uri) or "").read_text("utf-8").split("\n")
+    return "\n".join(lines[location.range.start.line :]).split("\n## ")[0]
+
+
+async def test_each_line_of_a_proposal_leads_to_the_message_that_it_comes_from(
+    editor, full_session: Path
+) -> None:
+    await editor.start()
+    preview = await previewed(editor, full_session, focus="file number 3")
+    path = Path(preview.proposedPath)
+    edit(
+        preview, "## Goal\n- Please look at file number 3.\n- Nobody said this.\n\n## Files\n(none)"
+    )
+    document = types.TextDocumentIdentifier(path.as_uri())
+    whole = types.Range(types.Position(0, 0), types.Position(9, 0))
+    hints = await editor.client.text_document_inlay_hint_async(
+        types.InlayHintParams(document, whole)
+    )
+    assert [(hint.position.line, hint.position.character, hint.label) for hint in hints] == [
+        (1, 31, "focus ← 13")
+    ]
+    at = types.Position(1, 5)
+    location = await editor.client.text_document_definition_async(
+        types.DefinitionParams(document, at)
+    )
+    assert Path(to_fs_path(location.uri) or "") == Path(preview.beforePath)
+    assert message_at(location).startswith("## 13. User")
+    assert "> Please look at file number 3." in message_at(location)
+    for line in (0, 2, 5, 99):
+        nowhere = types.DefinitionParams(document, types.Position(line, 0))
+        assert await editor.client.text_document_definition_async(nowhere) is None
+
+
+async def test_a_line_of_a_session_that_went_on_leads_nowhere(editor, full_session: Path) -> None:
+    await editor.start()
+    preview = await previewed(editor, full_session)
+    with full_session.open("ab") as file:
+        file.write(b"\n")
+    document = types.TextDocumentIdentifier(Path(preview.proposedPath).as_uri())
+    whole = types.Range(types.Position(0, 0), types.Position(99, 0))
+    params = types.InlayHintParams(document, whole)
+    assert not await editor.client.text_document_inlay_hint_async(params)

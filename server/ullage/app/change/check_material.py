@@ -8,6 +8,7 @@ import msgspec
 
 from ullage.app.sessions.session import Session
 from ullage.core.facts.facts import Facts
+from ullage.core.summary.sources import Sources
 from ullage.core.transcript.context import ContextItem
 
 MAX_KEPT = 2
@@ -24,6 +25,8 @@ class CheckMaterial(msgspec.Struct, frozen=True, kw_only=True):
     kept: tuple[ContextItem, ...]
     """What would stay: a pinned message among it needs no copy."""
     budget_tokens: int
+    sources: Sources
+    """Of the lines of a summary of the messages."""
 
 
 class KeptMaterials:

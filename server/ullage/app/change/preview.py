@@ -54,14 +54,14 @@ class PreviewNote(msgspec.Struct, frozen=True, kw_only=True):
     """The line that ends the summary, by which a proposal is known from an earlier one."""
     agent: str
     session_id: str
-    memory: str | None = None
-    """What is added to which daily log when it is applied, in a few words."""
+    writes: str = ""
+    """What is written where when it is applied, in a few words."""
 
 
 class _Memory(msgspec.Struct, frozen=True, kw_only=True):
     """What a preview tells of the flush that comes before its compaction."""
 
-    short: str | None = None
+    short: tuple[str, ...] = ()
     listed: tuple[str, ...] = ()
 
 
@@ -308,9 +308,15 @@ async def _memory(loaded: Loaded, config: Config, places: Places, model: ModelUs
         if name is None:
             return _Memory()
         line = f"To apply this also appends what is worth remembering to `{name}`."
-        return _Memory(short=f"appends to {name}", listed=(line,))
+        return _Memory(short=(f"appends to {name}",), listed=(line,))
     flush = await plan_flush_before(loaded, config, places, model)
-    return _Memory(short=flush_gist(flush), listed=tuple(flush_listing(flush)))
+    gist = flush_gist(flush)
+    return _Memory(short=() if gist is None else (gist,), listed=tuple(flush_listing(flush)))
+
+
+def _where_text(plan: Plan) -> str:
+    is_copy = plan.change.path_after != plan.loaded.path
+    return "writes a new session, this one stays" if is_copy else "writes to this session"
 
 
 def _write(
@@ -344,7 +350,7 @@ def _write(
         marker=marker,
         agent=header.known_agent,
         session_id=header.session_id,
-        memory=memory.short,
+        writes=", ".join((_where_text(plan), *memory.short)),
     )
     preview_id = previews.preview_id_of(loaded.path)
     before = write_before(replaced, kept, ago, marker)

@@ -23,6 +23,7 @@ from ullage.core.summary.preview import (
     insert_all,
     read_proposal,
 )
+from ullage.core.summary.sources import Sources
 from ullage.core.transcript.recalled import leave_out_recalled
 from ullage.store.files.places import Places
 
@@ -47,13 +48,15 @@ def read_material(preview: CompactionPreview, places: Places) -> CheckMaterial |
     session, note = open_session(preview.path), preview.note
     secrets = secrets_for(session.header, places)
     items = read(session, places).context.items
-    replaced = mask_items(items[: note.n_replaced], secrets)
+    masked = mask_items(items[: note.n_replaced], secrets)
+    replaced = tuple(map(leave_out_recalled, masked))
     return CheckMaterial(
-        items=tuple(map(leave_out_recalled, replaced)),
-        facts=collect_facts(replaced),
+        items=replaced,
+        facts=collect_facts(masked),
         session=session,
         kept=items[note.n_replaced :],
         budget_tokens=note.budget_tokens,
+        sources=Sources(replaced),
     )
 
 

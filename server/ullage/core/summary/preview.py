@@ -51,6 +51,8 @@ HINDRANCES: Final[dict[str, str]] = {
 }
 """Why a proposal cannot be applied, by what is found at it."""
 _NAMES: dict[FactKind, str] = {"constraint": "rule"}
+_MESSAGE_HEADING = re.compile(r"^## \d+\. ", re.MULTILINE)
+_MESSAGE_LINE = re.compile(r"^- ", re.MULTILINE)
 _KEPT_HEADING = re.compile(r"^## Kept as it is: ", re.MULTILINE)
 
 
@@ -115,6 +117,18 @@ def write_proposal(
     above = summary.strip("\n") + "\n\n"
     below = "\n".join(("\n", *noted, *_list_kept(kept, age), ""))
     return above + _write_marker(above + below) + below
+
+
+def find_message_line(before: str, number: int) -> int:
+    """Give the line, from 0, at which a message begins, by its number in `write_before`."""
+    headings = [match.start() for match in _MESSAGE_HEADING.finditer(before)]
+    if number <= len(headings):
+        return before.count("\n", 0, headings[number - 1])
+    # What has a line of its own follows those that have a heading.
+    start = headings[-1] if headings else 0
+    lines = [match.start() for match in _MESSAGE_LINE.finditer(before, start)]
+    at = min(number - len(headings), len(lines)) - 1
+    return before.count("\n", 0, lines[at]) if lines else 0
 
 
 def read_proposal(text: str) -> Proposal:

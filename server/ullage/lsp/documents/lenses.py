@@ -27,6 +27,7 @@ from ullage.lsp.documents.by_kind import answer_by_kind, of_outline, of_text
 from ullage.lsp.documents.inbox import inbox_lenses
 from ullage.lsp.documents.offered_commands import offered_commands
 from ullage.lsp.documents.outline import read_outline
+from ullage.lsp.documents.preview_sources import preview_hints
 from ullage.lsp.state import UllageServer
 from ullage.store.checkpoint.yaml_file import load
 
@@ -141,6 +142,8 @@ async def preview_lenses(ls: UllageServer, path: Path, _: CodeLensParams) -> lis
 def _offer_proposal(ls: UllageServer, proposal: CheckedProposal, path: Path) -> Iterator[Command]:
     note, checked = proposal.preview.note, proposal.checked
     is_too_long = path in ls.documents.too_long
+    if note.writes:
+        yield Command(note.writes, "")
     if ls.may_write:
         arguments = [{"preview": proposal.preview.preview_id}]
         # Where the client does not send what is typed, the file is what is applied.
@@ -151,8 +154,6 @@ def _offer_proposal(ls: UllageServer, proposal: CheckedProposal, path: Path) -> 
         yield Command("Regenerate…", protocol.REGENERATE_COMMAND, arguments=arguments)
         yield Command("Discard", protocol.DISCARD_COMMAND, arguments=arguments)
     yield Command("the text is too long for a summary" if is_too_long else checked.state, "")
-    if note.memory is not None:
-        yield Command(note.memory, "")
 
 
 def _lens(command: Command, line: int = 0) -> CodeLens:
@@ -205,6 +206,7 @@ answer_hints = answer_by_kind(
         "transcript": of_outline(transcript_hints, []),
         "instructions": of_text(section_hints, []),
         "memory": of_text(section_hints, []),
+        "preview": preview_hints,
     },
     [],
 )

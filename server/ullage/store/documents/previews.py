@@ -146,6 +146,14 @@ def read_proposed(path: Path) -> str:
     return data.decode("utf-8-sig", "replace")
 
 
+def read_before(path: Path) -> str:
+    """Read the messages that a compaction replaces, as we wrote them; empty where they are gone."""
+    try:
+        return path.read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
 def remove_preview(preview_id: str, places: Places) -> None:
     """Remove a preview; what was moved beside it stays, and so does its folder then."""
     folder = previews_folder(places) / preview_id
