@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from ullage.app.install.plan import find_install_state, make, plan_install, plan_uninstall
@@ -351,3 +352,9 @@ def test_openclaw_gets_a_plug_in_and_its_name_in_the_configuration(places: Place
     assert find_install_state("openclaw", places).state == "installed"
     make(plan_uninstall("openclaw", places))
     assert everything(places) == before
+
+
+def test_a_folder_that_cannot_be_looked_at_has_no_agent(places: Places) -> None:
+    env = {"CLAUDE_CONFIG_DIR": str(places.home / ("x" * 300))}
+    with pytest.raises(AgentNotFound, match="was not found"):
+        plan_install("claude-code", msgspec.structs.replace(places, env=env))

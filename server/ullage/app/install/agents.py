@@ -17,6 +17,7 @@ from ullage.formats.agents.openclaw.settings import STATE_HOME
 from ullage.store.config.agent_settings import parse_toml
 from ullage.store.files.places import Places
 from ullage.store.files.programs import interpreter
+from ullage.store.files.text_files import is_folder
 
 COMMAND_FILE = "command.json"
 """Beside our program in an agent: how to start the service (`data/agents/shared/client.ts`)."""
@@ -77,7 +78,7 @@ class LocalTarget(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_here(self) -> bool:
-        return self.folder.is_dir()
+        return is_folder(self.folder)
 
 
 def find_target(name: str, places: Places) -> LocalTarget:
