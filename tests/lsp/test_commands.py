@@ -211,6 +211,10 @@ async def test_a_text_and_a_message_are_pinned(editor, full_session: Path) -> No
     assert text.detail == "by you in the editor, just now"
     assert (text.uri, message.detail.startswith("message 000000a3, by you")) == (None, True)
     assert "000000a3" in message.uri
+    assert (text.label, message.label) == (
+        "Pin: Keep this., by you in the editor, just now",
+        f"Pin: {message.title}, {message.detail}",
+    )
     removed = await editor.execute("ullage.unpin", {SESSION: path, "text": text.pin})
     assert removed.message.startswith("Pin removed: no summary has to hold “Keep this.”")
     assert [row.pin for row in (await pinned(editor, path)).children] == [message.pin]

@@ -60,7 +60,8 @@ def test_a_finding_by_an_uncertain_window_says_so(place: Place) -> None:
 def test_a_gauge_says_what_it_is_in_words(place: Place) -> None:
     gauge = gauge_params(loaded(place, used(182_000)))
     assert gauge.text == "91%"
-    assert gauge.label == "Context 91% used, 182,000 of 200,000 tokens, warning"
+    words = "Context 91% used, 182,000 of 200,000 tokens, warning"
+    assert gauge.label == f"{words}; {gauge.title}"
     assert gauge.session is not None
     assert gauge.session.sessionId == "019c2f00-0000-7000-8000-000000000001"
 

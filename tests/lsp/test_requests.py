@@ -100,6 +100,11 @@ async def test_the_window_adds_up_to_the_gauge(
     assert free.nTokens == 116_000
     keys = [row.key for top in found.rows for row in (top, *top.children)]
     assert len(set(keys)) == len(keys)
+    everything = [row for top in found.rows for row in (top, *top.children)]
+    # A screen reader hears what a row is, and how large.
+    for row in everything:
+        assert row.title.lower() in row.label.lower()
+        assert f"{row.nTokens:,}" in row.label
     users = next(row for row in shares if row.title == "User")
     assert users.children[0].entry
     assert users.children[0].title.startswith("Please look at file")

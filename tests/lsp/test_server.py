@@ -138,7 +138,8 @@ async def test_the_gauge_shows_the_newest_session_of_the_workspace(
     assert (gauge.text, gauge.level) == ("42%", "normal")
     assert gauge.session.agent == "openclaw"
     assert gauge.session.path == str(path)
-    assert gauge.label == "Context 42% used, 84,000 of 200,000 tokens, normal"
+    words = "Context 42% used, 84,000 of 200,000 tokens, normal"
+    assert gauge.label == f"{words}; {gauge.title}"
     assert "84,000 / 200,000" in gauge.tooltip
 
 

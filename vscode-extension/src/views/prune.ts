@@ -19,7 +19,7 @@ export async function pruneToolResults(client: Client, session: string | null): 
     void vscode.window.showInformationMessage(headline);
     return;
   }
-  const buttons = [lookButton()];
+  const buttons = [{ iconPath: new vscode.ThemeIcon("open-preview"), tooltip: vscode.l10n.t("Look at It") }];
   const entries = rows.map(
     (row): Entry => ({ row, label: row.title, description: row.detail, picked: row.isChosen, buttons }),
   );
@@ -40,8 +40,6 @@ function chosenEntries(entries: readonly Entry[], title: string, headline: strin
   pick.matchOnDescription = true;
   pick.items = entries;
   pick.selectedItems = proposed;
-  // For the keyboard, which does not reach the buttons of a row: it looks at the row that has the focus.
-  pick.buttons = [lookButton()];
   // It stays while an item is looked at.
   pick.ignoreFocusOut = true;
   const tell = (selected: readonly Entry[]): void => {
@@ -54,9 +52,6 @@ function chosenEntries(entries: readonly Entry[], title: string, headline: strin
     pick.onDidTriggerItemButton(({ item }) => {
       look(item);
     });
-    pick.onDidTriggerButton(() => {
-      pick.activeItems.forEach(look);
-    });
     pick.onDidAccept(() => {
       resolve(pick.selectedItems);
       pick.hide();
@@ -67,10 +62,6 @@ function chosenEntries(entries: readonly Entry[], title: string, headline: strin
     });
     pick.show();
   });
-}
-
-function lookButton(): vscode.QuickInputButton {
-  return { iconPath: new vscode.ThemeIcon("open-preview"), tooltip: vscode.l10n.t("Look at It") };
 }
 
 /** Open an entry beside the list, which keeps the focus. */

@@ -161,7 +161,7 @@ test("what keeps recalls from being shown leads nowhere", () => {
 
 test("every row has words for a screen reader", () => {
   const parent = { ...session, subagents: [session] };
-  const rows = [sessionTreeRow(session, true), subagentsTreeRow(parent, "Subagents"), windowTreeRow(entry, session), checkpointTreeRow(checkpoint, "/s")];
+  const rows = [sessionTreeRow(session, true), subagentsTreeRow(parent, "Subagents"), windowTreeRow(entry, session), checkpointTreeRow(checkpoint, "/s"), memoryTreeRow(instructions), memoriesTreeRow("item", [instructions], "Inbox")];
   assert.ok(rows.every(({ label }) => label !== ""));
 });
 

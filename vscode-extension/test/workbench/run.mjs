@@ -33,8 +33,8 @@ const WINDOWS = [
   { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [review] },
   // Its window is loaded anew, on another branch too.
   { options: { isOffered: true }, settings: { "ullage.interpreter": PYTHON }, flows: [offer] },
-  // The only agent is another one.
-  { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [parts] },
+  // The only agent is another one, and its user wants to be told when it waits.
+  { options: {}, settings: { "ullage.interpreter": PYTHON, "ullage.notify.agentWaits": true }, flows: [parts] },
   { options: { isRestricted: true }, settings: { "ullage.interpreter": PYTHON }, flows: [restricted] },
   { options: { isRestricted: true }, settings: { "ullage.interpreter": PYTHON }, flows: [hostile] },
   { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [hostile] },

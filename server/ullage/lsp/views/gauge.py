@@ -172,7 +172,7 @@ def gauge_params(
             loaded, filling, is_automatic=is_automatic, is_restricted=is_restricted
         ),
         level=LEVELS[status.band],
-        label=_label(status),
+        label=f"{_label(status)}; {name_text(loaded)}",
         title=name_text(loaded),
         canWrite=can_change(loaded),
         canNote=not (is_restricted or loaded.policy.is_read_only),

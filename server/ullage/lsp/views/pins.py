@@ -8,8 +8,8 @@ from ullage.core.text.prose import gist, plural
 from ullage.lsp.convert import escape_markdown
 from ullage.lsp.protocol import WindowRow
 
-LABEL_CHARS = 80
-"""A line of a list in an editor (chosen)."""
+LABEL_CHARS = 40
+"""In a row, which also says whence and when (chosen); all of it is in the hover."""
 
 
 def list_pin_rows(loaded: Loaded, config: Config) -> list[WindowRow]:

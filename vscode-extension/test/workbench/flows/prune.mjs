@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { sessionId } from "../session.mjs";
 import { until } from "../workbench.mjs";
-import { forget, gaugeBelow, gaugeShows, tidy, writeSession } from "./flow.mjs";
+import { forget, gaugeBelow, gaugeShows, textOf, tidy, writeSession } from "./flow.mjs";
 
 export { agentIsThere as prepare } from "./flow.mjs";
 
@@ -19,6 +19,7 @@ export async function go(workbench, { say, shot }) {
   await workbench.command("Context: Prune Tool Results…");
   await page.locator(".quick-input-widget .monaco-list-row .monaco-checkbox, .quick-input-widget .monaco-list-row input[type=checkbox]").first().waitFor({ state: "attached" });
   await shot("prune");
+  await look(workbench, { say, shot });
   const said = (end) => page.locator(`.quick-input-widget input[placeholder$="${end}"]`).waitFor({ state: "attached" });
   await said(" tokens by the rule");
   await page.locator(".quick-input-widget .monaco-list-row").first().click();
@@ -59,4 +60,19 @@ export async function go(workbench, { say, shot }) {
   assert.ok(readFileSync(transcript).equals(pruned), "a pin is kept beside the session, not in it");
   await tidy(workbench);
   forget(transcript);
+}
+
+/** An item is looked at before it goes, by the keyboard; the list stays. */
+async function look({ page }, { say, shot }) {
+  const list = page.locator(".quick-input-widget");
+  say(`item: ${await textOf(list.locator(".monaco-list-row").first())}`);
+  await page.keyboard.press("ArrowDown");
+  const button = list.locator(".action-label:focus[aria-label^='Look at It']").first();
+  for (let n = 0; n < 10 && !(await button.isVisible()); n += 1) await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.locator(".tab.active", { hasText: "Context.md" }).waitFor();
+  await page.locator(".editor-instance .view-lines", { hasText: "characters" }).first().waitFor();
+  assert.ok(await list.isVisible(), "the list stays");
+  await shot("prune-look");
+  await list.locator("input.input").first().focus();
 }

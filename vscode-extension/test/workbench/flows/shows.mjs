@@ -50,6 +50,11 @@ export async function go(workbench, { say, shot }) {
   await page.locator(".monaco-hover:visible", { hasText: "Ullage: running" }).waitFor();
   await shot("language-status", { isHovering: true });
 
+  await workbench.command("Context: Restart Server");
+  say(`without a server: ${(await gaugeShows(workbench, "?")).label}`);
+  await shot("gauge-down");
+  await gaugeShows(workbench, "83%");
+
   await tidy(workbench);
   await workbench.command("Welcome: Open Walkthrough...");
   await workbench.pick("Get Started with Ullage");
