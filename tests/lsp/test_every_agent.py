@@ -19,6 +19,7 @@ MORE = {
     protocol.PREVIEW_REQUEST: {"layer": "full"},
     protocol.PREVIEW_COMMAND: {"layer": "full"},
     protocol.PIN_COMMAND: {"text": "Keep the tests green."},
+    protocol.UNPIN_COMMAND: {"text": "Keep the tests green."},
 }
 """What a method needs besides the session."""
 ABOUT_A_SESSION = [
