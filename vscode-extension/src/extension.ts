@@ -11,6 +11,7 @@ import { HealthStatus } from "./views/health";
 import { ServerInstallation } from "./views/installation";
 import { InstallationItem } from "./views/installationItem";
 import { KeptPreviews } from "./views/keptPreviews";
+import { followSources } from "./views/previewSource";
 import { copyText, resumeInTerminal } from "./views/outcome";
 import { PlotPanel } from "./views/plot";
 import { CompactionPreview } from "./views/preview";
@@ -68,6 +69,7 @@ export function activate(context: vscode.ExtensionContext): void {
     shown,
     trees,
     kept,
+    followSources(kept),
     plot,
     installation,
     new InstallationItem(client, installation),

@@ -1,12 +1,12 @@
 /**
  * The previews that were shown, and neither applied nor discarded.
  *
- * To close the diff keeps its preview: it may have been edited, and who closes a tab has not said no.
+ * To close its editor keeps a preview: it may have been edited, and who closes a tab has not said no.
  */
 
 import * as vscode from "vscode";
 import { showQuietly } from "./outcome";
-import { closeEditors, exists, isSameFile, isTabOf, openDocument, pathOf, previewAt, type KeptPreview } from "./previewFile";
+import { closeEditors, exists, isOpen, isSameFile, isTabOf, openDocument, pathOf, previewAt, type KeptPreview } from "./previewFile";
 
 const STATE_KEY = "ullage.previews";
 
@@ -15,8 +15,10 @@ export class KeptPreviews implements vscode.Disposable {
 
   constructor(private readonly memory: vscode.Memento) {
     this.subscription = vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
-      if (this.all.some(({ proposedPath }) => closed.some((tab) => isTabOf(tab, proposedPath)))) {
+      const left = this.all.find((kept) => closed.some((tab) => isTabOf(tab, kept.proposedPath)) && !isOpen(kept));
+      if (left !== undefined) {
         showQuietly(vscode.l10n.t("The preview is kept: \"Context: Show Compaction Preview\" opens it again."));
+        void closeEditors(left);
       }
     });
     this.setContextKeys();

@@ -1,4 +1,4 @@
-/** A compaction before it is made: a diff of what goes and what is proposed, which the user may edit. */
+/** A compaction before it is made: what goes, and beside it what is proposed, which the user may edit. */
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
@@ -13,7 +13,7 @@ import {
 import type { RequestOptions } from "../serverConnection";
 import type { KeptPreviews } from "./keptPreviews";
 import { showOutcome } from "./outcome";
-import { digestOf, isEdited, isOpen, isSameFile, isWrittenSince, save, type KeptPreview } from "./previewFile";
+import { digestOf, isEdited, isOpen, isSameFile, isWrittenSince, save, showBesideMessages, type KeptPreview } from "./previewFile";
 import { withPatience } from "./progress";
 
 /** Each preview is named by what the server calls it; without a name the one in the active editor is meant. */
@@ -117,19 +117,16 @@ export class CompactionPreview {
     if (result.preview === null) {
       return;
     }
-    const { preview, session, beforePath, proposedPath, title: name } = result.preview;
+    const { preview, session, beforePath, proposedPath } = result.preview;
     const known = before.find(({ kept }) => isSameFile(kept.proposedPath, proposedPath));
     const now = await digestOf(proposedPath);
     const isGivenBack = known === undefined ? !(await isWrittenSince(proposedPath, asked_ms)) : known.digest === now;
     const digest = isGivenBack ? (known?.kept.digest ?? null) : now;
-    await this.open({ preview, session: session.path, beforePath, proposedPath, title: name, digest });
+    await this.open({ preview, session: session.path, beforePath, proposedPath, digest });
   }
 
   private async open(preview: KeptPreview): Promise<void> {
     await this.kept.remember(preview);
-    const { beforePath, proposedPath, title } = preview;
-    await vscode.commands.executeCommand("vscode.diff", vscode.Uri.file(beforePath), vscode.Uri.file(proposedPath), title, {
-      preview: false,
-    } satisfies vscode.TextDocumentShowOptions);
+    await showBesideMessages(preview);
   }
 }

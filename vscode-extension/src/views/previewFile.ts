@@ -13,7 +13,6 @@ export interface KeptPreview {
   readonly session: string | null;
   readonly beforePath: string;
   readonly proposedPath: string;
-  readonly title: string;
   /** Of the text as it was proposed: another digest is the user's work. Null where nobody knows it: so may be any text. */
   readonly digest: string | null;
 }
@@ -25,7 +24,7 @@ export function previewAt(proposedPath: string): KeptPreview | undefined {
     return undefined;
   }
   const beforePath = path.join(path.dirname(proposedPath), "before.md");
-  return { preview, session: null, beforePath, proposedPath, title: vscode.l10n.t("Compaction Preview"), digest: null };
+  return { preview, session: null, beforePath, proposedPath, digest: null };
 }
 
 /** Return the digest of a file; null where it cannot be read. */
@@ -64,8 +63,18 @@ export function isOpen({ proposedPath }: KeptPreview): boolean {
   return allTabs().some((tab) => isTabOf(tab, proposedPath));
 }
 
-export async function closeEditors({ proposedPath }: KeptPreview): Promise<void> {
-  await vscode.window.tabGroups.close(allTabs().filter((tab) => isTabOf(tab, proposedPath)));
+export async function closeEditors({ beforePath, proposedPath }: KeptPreview): Promise<void> {
+  await vscode.window.tabGroups.close(allTabs().filter((tab) => isTabOf(tab, proposedPath) || isTabOf(tab, beforePath)));
+}
+
+/** Show the proposal, and left of it the messages that it stands for: they have no line in common, so a diff would only be red and green. */
+export async function showBesideMessages({ beforePath, proposedPath }: KeptPreview): Promise<void> {
+  const column = allTabs().find((tab) => isTabOf(tab, proposedPath))?.group.viewColumn;
+  if (column === undefined) {
+    await vscode.window.showTextDocument(vscode.Uri.file(beforePath), { preserveFocus: true, preview: false });
+  }
+  const viewColumn = column ?? vscode.ViewColumn.Beside;
+  await vscode.window.showTextDocument(vscode.Uri.file(proposedPath), { viewColumn, preview: false });
 }
 
 function allTabs(): vscode.Tab[] {

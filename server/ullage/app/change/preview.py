@@ -314,9 +314,11 @@ async def _memory(loaded: Loaded, config: Config, places: Places, model: ModelUs
     return _Memory(short=() if gist is None else (gist,), listed=tuple(flush_listing(flush)))
 
 
-def _where_text(plan: Plan) -> str:
+def _writes_text(plan: Plan) -> str:
+    tokens = tokens_text(plan.n_tokens_before, plan.n_tokens_after)
     is_copy = plan.change.path_after != plan.loaded.path
-    return "writes a new session, this one stays" if is_copy else "writes to this session"
+    where = "a new session, this one stays" if is_copy else "this session"
+    return f"{tokens} tokens, written to {where}"
 
 
 def _write(
@@ -350,7 +352,7 @@ def _write(
         marker=marker,
         agent=header.known_agent,
         session_id=header.session_id,
-        writes=", ".join((_where_text(plan), *memory.short)),
+        writes=", ".join((_writes_text(plan), *memory.short)),
     )
     preview_id = previews.preview_id_of(loaded.path)
     before = write_before(replaced, kept, ago, marker)

@@ -132,18 +132,18 @@ def memory_lenses(file: SmallFile, params: CodeLensParams) -> list[CodeLens]:
 
 
 async def preview_lenses(ls: UllageServer, path: Path, _: CodeLensParams) -> list[CodeLens]:
-    """Say above a proposal what it saves and keeps, and offer what can be done with it."""
+    """Say above a proposal what is written where, then what it keeps, with what can be done."""
     proposal = await asyncio.to_thread(read_checked_proposal, path, ls.surroundings())
     if proposal is None:
         return []
-    return [_lens(command) for command in _offer_proposal(ls, proposal, path)]
+    # Two rows: one is cut where the editor is half as wide as the window.
+    writes = _lens(Command(proposal.preview.note.writes, ""))
+    return [writes, *(_lens(command, 1) for command in _offer_proposal(ls, proposal, path))]
 
 
 def _offer_proposal(ls: UllageServer, proposal: CheckedProposal, path: Path) -> Iterator[Command]:
     note, checked = proposal.preview.note, proposal.checked
     is_too_long = path in ls.documents.too_long
-    if note.writes:
-        yield Command(note.writes, "")
     if ls.may_write:
         arguments = [{"preview": proposal.preview.preview_id}]
         # Where the client does not send what is typed, the file is what is applied.

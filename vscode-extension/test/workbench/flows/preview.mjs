@@ -1,4 +1,4 @@
-// A compaction as a diff: edited, checked, applied, and taken back. By the keyboard alone.
+// A compaction beside what it replaces: edited, checked, applied, and taken back. By the keyboard alone.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { sessionId } from "../session.mjs";
@@ -11,6 +11,8 @@ export const NAME = "preview";
 export const TITLE = "a compaction is previewed, edited, applied and undone, by the keyboard alone";
 
 const RULE = "Never change the public API";
+const SAID = "Use exponential backoff";
+const SAID_WORD = "exponential";
 const EDIT = "Support was told on Friday.";
 
 export async function go(workbench, { say, shot }) {
@@ -34,27 +36,47 @@ async function show(workbench, { say, shot }) {
   await proposed(workbench).locator(".view-lines", { hasText: "##" }).waitFor();
   const lens = page.locator(".codelens-decoration", { hasText: "Apply" }).first();
   await lens.waitFor();
-  say(`preview: ${(await page.locator(".tab.active").innerText()).trim()}; lenses: ${await textOf(lens)}`);
+  say(`preview: ${(await groupOf(page, "proposed.md").locator(".tab.active").innerText()).trim()}; lenses: ${await textOf(lens)}`);
   await shot("preview");
+  await follow(workbench, { say, shot });
 }
 
-function proposed({ page }) {
-  return page.locator(".monaco-diff-editor .editor.modified");
+/** The messages beside the proposal follow the line with the cursor. */
+async function follow(workbench, { say, shot }) {
+  const source = groupOf(workbench.page, "before.md").locator(".view-line", { hasText: SAID_WORD });
+  assert.equal(await source.count(), 0);
+  await goTo(workbench, SAID);
+  await source.first().waitFor();
+  say(`beside “${SAID}”: ${await textOf(source.first())}`);
+  await shot("preview-source");
 }
 
-/** A rule of the user is deleted: the finding says what would be lost, and its fix puts it back. */
-async function loseAndKeep(workbench, { say, shot }) {
+async function goTo(workbench, text) {
   const { page } = workbench;
   await page.keyboard.press("Control+Home");
   await page.keyboard.press("Control+F");
   const find = proposed(workbench).locator(".find-widget.visible textarea").first();
-  await find.fill(RULE);
+  await find.fill(text);
   await page.keyboard.press("Enter");
   // The first Escape may close a notification.
   await until("the find widget to close", async () => {
     await page.keyboard.press("Escape");
     return (await proposed(workbench).locator(".find-widget.visible").count()) === 0;
   });
+}
+
+function groupOf(page, file) {
+  return page.locator(".editor-group-container", { has: page.locator(".tab.active", { hasText: file }) });
+}
+
+function proposed({ page }) {
+  return groupOf(page, "proposed.md").locator(".editor-instance");
+}
+
+/** A rule of the user is deleted: the finding says what would be lost, and its fix puts it back. */
+async function loseAndKeep(workbench, { say, shot }) {
+  const { page } = workbench;
+  await goTo(workbench, RULE);
   await page.keyboard.press("Control+Shift+K");
   const lens = page.locator(".codelens-decoration", { hasText: /lacks \d+: / }).first();
   await lens.waitFor();
@@ -64,7 +86,7 @@ async function loseAndKeep(workbench, { say, shot }) {
   await lost.waitFor();
   say(`finding: ${await textOf(lost)}`);
   await shot("preview-lost");
-  await page.keyboard.press("Control+1");
+  await page.keyboard.press("Control+2");
   say(`fix: ${await workbench.fixNext("Insert")}`);
   await shot("preview-fix");
   await page.keyboard.press("Enter");

@@ -1,0 +1,35 @@
+/** Shows, beside a proposal, the message that the line with the cursor comes from. */
+
+import * as vscode from "vscode";
+import type { KeptPreviews } from "./keptPreviews";
+import { isSameFile } from "./previewFile";
+
+export function followSources(kept: KeptPreviews): vscode.Disposable {
+  let shown = "";
+  return vscode.window.onDidChangeTextEditorSelection(({ textEditor: { document, selection } }) => {
+    const preview = kept.at(document.uri.fsPath);
+    const line = `${document.uri.toString()} ${selection.active.line.toString()}`;
+    if (preview === undefined || line === shown) {
+      return;
+    }
+    shown = line;
+    const messages = vscode.window.visibleTextEditors.find(({ document: { uri } }) => isSameFile(uri.fsPath, preview.beforePath));
+    if (messages !== undefined) {
+      void showSource(document.uri, selection.active, messages, () => line === shown);
+    }
+  });
+}
+
+async function showSource(proposal: vscode.Uri, position: vscode.Position, messages: vscode.TextEditor, isNewest: () => boolean): Promise<void> {
+  const found = await vscode.commands.executeCommand<readonly (vscode.Location | vscode.LocationLink)[]>(
+    "vscode.executeDefinitionProvider",
+    proposal,
+    position,
+  );
+  const ranges = found.map((one) => ("uri" in one ? { uri: one.uri, range: one.range } : { uri: one.targetUri, range: one.targetRange }));
+  const range = ranges.find(({ uri }) => isSameFile(uri.fsPath, messages.document.uri.fsPath))?.range;
+  if (range !== undefined && isNewest()) {
+    messages.selection = new vscode.Selection(range.start, range.start);
+    messages.revealRange(range, vscode.TextEditorRevealType.AtTop);
+  }
+}
