@@ -194,6 +194,15 @@ def test_who_branches_a_session_is_told_the_agents_own_way(info: AgentInfo, plac
 
 
 @each_agent
+def test_an_id_that_is_none_is_in_no_command(info: AgentInfo) -> None:
+    for session_id in ("x; touch /tmp/y #", "$(y)", "`y`", "--yolo", "-9", "a b", "a\nb", ""):
+        header = Header(agent=info.agent, session_id=session_id, version=0, cwd=None)
+        commands = (info.resume_command(header, Path("/s.jsonl")) or "", info.fork_command(header))
+        assert not session_id or not any(session_id in command for command in commands)
+        assert "{session_id}" not in info.resume or commands[0] == ""
+
+
+@each_agent
 def test_a_session_is_found_where_its_agent_keeps_it(info: AgentInfo, place: Place) -> None:
     sample = sample_of(info)
     cwd, places = Path(sample.header.cwd or place.cwd), place.places()

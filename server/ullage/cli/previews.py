@@ -13,8 +13,7 @@ from ullage.app.change.compact import Plan
 from ullage.app.change.make import ChangeResult
 from ullage.cli.output import answer, safe, working
 from ullage.errors import ChangedMeanwhile
-from ullage.store.change.session_lock import QUIET_S
-from ullage.store.transcript.reader import look_at
+from ullage.store.transcript.reader import QUIET_S, look_at
 
 TRIES = 3
 """Of a session that changes between plan and change (chosen)."""

@@ -255,6 +255,15 @@ def _keep_message(native: JsonObject, _: Sequence[edit.Replacement]) -> JsonObje
     return native
 
 
+def _is_plain(session_id: str) -> bool:
+    """Whether a shell and a program take an id for nothing but an id."""
+    is_word = session_id.isascii() and session_id.translate(_JOINTS).isalnum()
+    return is_word and session_id[:1].isalnum()
+
+
+_JOINTS = str.maketrans("", "", "._-")
+
+
 class TitleField(msgspec.Struct, frozen=True, kw_only=True):
     """Where a record may hold what the agent itself calls its session; empty text takes it back."""
 
@@ -376,13 +385,20 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
         return () if self.session_folders is None else self.session_folders(cwd, env, home)
 
     def resume_command(self, header: Header, path: Path) -> str | None:
-        """Give the command that continues a session; None where the agent would not read its form.
+        """Give the command that continues a session; None where there is none.
 
-        pi would take such a file for damaged, and begin it anew (0.73.1, run).
+        The agent may not read its form: pi would take such a file for damaged, and begin it anew
+        (0.73.1, run). Its id may be no word, but an option, or more for a shell to run.
         """
-        if header.dialect:
+        is_named = "{session_id}" in self.resume
+        if header.dialect or (is_named and not _is_plain(header.session_id)):
             return None
         return self.resume.format(session_id=header.session_id, path=shlex.quote(str(path)))
+
+    def fork_command(self, header: Header) -> str:
+        """Give the way in which the agent branches a session."""
+        session_id = header.session_id if _is_plain(header.session_id) else "SESSION_ID"
+        return self.fork_hint.format(session_id=session_id)
 
     def parse(self, data: bytes) -> Transcript:
         """Parse a whole transcript without losing a byte."""

@@ -19,12 +19,11 @@ from ullage.lsp.client_refresh import refresh_lists
 from ullage.lsp.config import look_at_config
 from ullage.lsp.error_edge import log_faults
 from ullage.lsp.state import SessionChange, UllageServer
-from ullage.store.change.session_lock import QUIET_S
 from ullage.store.config.files import config_paths
 from ullage.store.files.poll import FilePoll
 from ullage.store.files.watch import FolderWatch
 from ullage.store.transcript.database import database_of, log_of
-from ullage.store.transcript.reader import Fingerprint
+from ullage.store.transcript.reader import QUIET_S, Fingerprint
 
 Stamp: TypeAlias = tuple[Fingerprint, ...] | None
 

@@ -2,6 +2,7 @@
 
 import type { GaugeParams } from "../protocol";
 import { healthItem, type Health, type HealthItem } from "./health";
+import { shownAsText } from "./shownText";
 
 type Level = GaugeParams["level"];
 
@@ -20,7 +21,7 @@ export function gaugeItem(params: GaugeParams, isBusy: boolean): GaugeItem | und
     return undefined;
   }
   return {
-    text: `$(${isBusy ? "loading~spin" : icon(params.level)}) ${params.item}${params.isChosen ? " $(pinned)" : ""}`,
+    text: `$(${isBusy ? "loading~spin" : icon(params.level)}) ${shownAsText(params.item)}${params.isChosen ? " $(pinned)" : ""}`,
     tooltip: params.tooltip,
     background: background(params.level),
     label: params.label,

@@ -1,6 +1,7 @@
 /** The answers of memory to a question, as rows of a list that the user chooses from. */
 
 import type { MemoryHitRow, MemorySearchResult } from "../protocol";
+import { shownAsText } from "./shownText";
 
 export interface AnswerRow {
   /** The place; never the text, by which the list would sort what is sorted already. */
@@ -21,9 +22,4 @@ export function answerRows({ rows, message }: MemorySearchResult): readonly Answ
 
 export function messageRow(message: string): AnswerRow {
   return { label: shownAsText(message), description: "", detail: "", hit: undefined };
-}
-
-/** Return a text in which the editor finds no icon: `$(name)` in a memory file is no picture of ours. */
-function shownAsText(text: string): string {
-  return text.replace(/\$\(/g, "\\$(");
 }

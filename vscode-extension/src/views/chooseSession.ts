@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
+import { shownAsText } from "../model/shownText";
 import { withSubagents } from "../model/tree";
 import { SESSIONS_REQUEST } from "../protocol";
 import { showOutcome } from "./outcome";
@@ -27,7 +28,7 @@ async function choosePath(client: Client, shown: ShownSession): Promise<string |
   const { sessions } = await client.request(SESSIONS_REQUEST, { session: null });
   const entries = withSubagents(sessions).map(({ session: { path }, title, gauge, detail, isLive }): Entry => {
     const isChosen = shown.isChosen && path === shown.path;
-    return { path, label: title, description: gauge, detail, iconPath: new vscode.ThemeIcon(isChosen ? "pinned" : isLive ? "pulse" : "comment-discussion") };
+    return { path, label: shownAsText(title), description: gauge, detail, iconPath: new vscode.ThemeIcon(isChosen ? "pinned" : isLive ? "pulse" : "comment-discussion") };
   });
   if (entries.length === 0) {
     throw new Error(vscode.l10n.t("This workspace has no session of a coding agent."));

@@ -51,9 +51,11 @@ async function offerUndo(client: Client, { message, session, change, review, uri
   }
 }
 
-/** Go on with a session in a new terminal, in the folder that its agent works in. */
+/** Go on with a session in a new terminal; the transcript may name any folder, one of the workspace is taken. */
 export function resumeInTerminal({ command, folder }: Resume): void {
-  const terminal = vscode.window.createTerminal(folder === null ? {} : { cwd: folder });
+  const cwd = folder === null ? undefined : vscode.Uri.file(folder);
+  const isOurs = cwd !== undefined && vscode.workspace.getWorkspaceFolder(cwd) !== undefined;
+  const terminal = vscode.window.createTerminal(isOurs ? { cwd } : {});
   terminal.show();
   terminal.sendText(command);
 }

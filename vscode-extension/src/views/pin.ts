@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
+import { shownAsText } from "../model/shownText";
 import { PIN_COMMAND, WINDOW_REQUEST, type WindowRow } from "../protocol";
 import { showOutcome } from "./outcome";
 import type { ShownSession } from "./shownSession";
@@ -45,7 +46,7 @@ async function chooseEntry(client: Client, session: string | null, name: string)
 
 function pinnable(rows: readonly WindowRow[]): (vscode.QuickPickItem & { readonly entry: string })[] {
   return rows.flatMap(({ entry, title, detail, children }) => [
-    ...(entry === null ? [] : [{ entry, label: title, description: detail }]),
+    ...(entry === null ? [] : [{ entry, label: shownAsText(title), description: detail }]),
     ...pinnable(children),
   ]);
 }

@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import type { Client } from "../client";
 import { errorMessage } from "../logger";
 import type { Subject } from "../model/tree";
+import { shownAsText } from "../model/shownText";
 import { PRUNABLE_REQUEST, PRUNE_COMMAND, type PrunableRow } from "../protocol";
 import { showOutcome } from "./outcome";
 import { showVirtualDocument } from "./virtualDocument";
@@ -21,7 +22,7 @@ export async function pruneToolResults(client: Client, session: string | null): 
   }
   const buttons = [{ iconPath: new vscode.ThemeIcon("open-preview"), tooltip: vscode.l10n.t("Look at It") }];
   const entries = rows.map(
-    (row): Entry => ({ row, label: row.title, description: row.detail, picked: row.isChosen, buttons }),
+    (row): Entry => ({ row, label: shownAsText(row.title), description: row.detail, picked: row.isChosen, buttons }),
   );
   const chosen = await chosenEntries(entries, title, headline);
   if (chosen.length === 0) {

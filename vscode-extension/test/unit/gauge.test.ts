@@ -35,6 +35,10 @@ test("an estimate and an unknown figure keep their marks", () => {
   assert.equal(gaugeItem({ ...params, item: "?" }, false)?.text, "$(pulse) ?");
 });
 
+test("a title draws no icon", () => {
+  assert.equal(gaugeItem({ ...params, item: "$(error) 5%" }, false)?.text, "$(pulse) \\$(error) 5%");
+});
+
 test("without a server the item stays where a gauge stood, and leads to what mends that", () => {
   assert.deepEqual(absentItem({ state: "starting", detail: "" }, true), { text: "$(loading~spin) ?", command: "ullage.showLogs" });
   assert.deepEqual(absentItem({ state: "running", detail: "" }, true), { text: "$(loading~spin) ?", command: "ullage.showLogs" });

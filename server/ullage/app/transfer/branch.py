@@ -55,7 +55,7 @@ def plan_branch(session: Session, at: str | None, places: Places) -> PlannedBran
     agent, header, lines = session.agent, session.header, session.lines
     target = session.find_change_target()
     if agent.transfer is None:
-        way = agent.fork_hint.format(session_id=header.session_id)
+        way = agent.fork_command(header)
         raise WriteNotSupported(f"Ullage only reads sessions of {agent.name}: branch with {way}")
     if not isinstance(target, ChangeTarget):
         raise WriteNotSupported(f"{session.path.name}: {target}")

@@ -50,8 +50,8 @@ from ullage.lsp.error_edge import answer_errors
 from ullage.lsp.messages import choose, is_confirmed, say
 from ullage.lsp.protocol import RESUME_NOTIFICATION, PreviewArgument
 from ullage.lsp.state import SessionChange, UllageServer
-from ullage.store.change.session_lock import QUIET_S
 from ullage.store.files.places import Places
+from ullage.store.transcript.reader import QUIET_S
 
 Speak: TypeAlias = Callable[[], Awaitable[None]]
 """Says something to the user, and does what the answer is."""

@@ -9,6 +9,7 @@ from ullage.app.change.prune import NothingToPrune, PruneRequest, PruningPlan, p
 from ullage.app.change.undo import (
     Reversal,
     Withdrawal,
+    is_not_last,
     plan_undo,
     plan_undo_of,
     report_undo_plan,
@@ -132,13 +133,15 @@ def _outputs(plan: PruningPlan) -> str:
 
 async def run_undo(ls: UllageServer, argument: UndoArgument) -> Outcome:
     path = session_path(ls, argument.session)
-    made = ls.sessions.made.get(path)
-    if made is not None and made.receipt_id == argument.change:
-        plan = await asyncio.to_thread(plan_undo_of, made, ls.config, ls.places)
-        is_agreed = not plan.n_left_behind
-    else:
+    if argument.change is None:
         plan = await asyncio.to_thread(lambda: plan_undo(open_session(path), ls.config, ls.places))
         is_agreed = False
+    else:
+        made = ls.sessions.made.get(path)
+        if made is None or made.receipt_id != argument.change:
+            raise is_not_last(path)
+        plan = await asyncio.to_thread(plan_undo_of, made, ls.config, ls.places)
+        is_agreed = not plan.n_left_behind
     if not is_agreed and not await progress.confirm(ls, undo_confirmation(plan), "undo", path):
         return progress.report_cancelled("Nothing was undone.")
     undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)
