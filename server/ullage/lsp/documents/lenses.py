@@ -136,9 +136,11 @@ async def preview_lenses(ls: UllageServer, path: Path, _: CodeLensParams) -> lis
     proposal = await asyncio.to_thread(read_checked_proposal, path, ls.surroundings())
     if proposal is None:
         return []
+    commands = tuple(_offer_proposal(ls, proposal, path))
+    can_apply = commands[0].command == protocol.APPLY_COMMAND
     # Two rows: one is cut where the editor is half as wide as the window.
-    writes = _lens(Command(proposal.preview.note.writes, ""))
-    return [writes, *(_lens(command, 1) for command in _offer_proposal(ls, proposal, path))]
+    writes = [_lens(Command(proposal.preview.note.writes, ""))] if can_apply else []
+    return writes + [_lens(command, 1) for command in commands]
 
 
 def _offer_proposal(ls: UllageServer, proposal: CheckedProposal, path: Path) -> Iterator[Command]:
