@@ -10,7 +10,7 @@ from profiles import examples
 from ullage.core.facts.collect import collect_facts
 from ullage.core.facts.previous_summary import read_previous_summary
 from ullage.core.facts.summary_sections import SECTION_NAMES, write_sections
-from ullage.core.summary.audit import Audit, audit, collapse_spaces, count_by_kind
+from ullage.core.summary.audit import Audit, audit, collapse_spaces, count_by_kind, list_expected
 from ullage.core.summary.extract import summarize
 from ullage.core.summary.insert_missing import (
     CompletedSummary,
@@ -227,6 +227,16 @@ def test_what_is_put_in_stays_within_its_share_but_for_pins_and_typed_rules() ->
     done = complete([user(f"{document}\nSummarize it."), assistant("ok")], "", budget=800)
     assert count(done.text) < 800
     assert done.left_out
+
+
+def test_what_was_listed_before_is_asked_for_as_if_it_were_listed_now() -> None:
+    items = numbered(coding_session())
+    expected = list_expected(items, collect_facts(items), 600)
+    text = summarize(items, focus=None, budget_tokens=100, count=count)
+    pins = ("Never drop the parcels table.",)
+    again = audit(items, text, pins=pins, budget_tokens=600, expected=expected)
+    assert again == audit(items, text, pins=pins, budget_tokens=600)
+    assert again.facts == (again.facts[0], *expected)
 
 
 def test_every_rule_that_was_typed_goes_in_however_small_the_budget() -> None:

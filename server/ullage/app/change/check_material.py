@@ -7,7 +7,7 @@ from threading import Lock
 import msgspec
 
 from ullage.app.sessions.session import Session
-from ullage.core.facts.facts import Facts
+from ullage.core.summary.audit import Fact
 from ullage.core.summary.sources import Sources
 from ullage.core.transcript.context import ContextItem
 
@@ -20,7 +20,8 @@ class CheckMaterial(msgspec.Struct, frozen=True, kw_only=True):
 
     items: tuple[ContextItem, ...]
     """What would be replaced, without secrets."""
-    facts: Facts
+    expected: tuple[Fact, ...]
+    """What a summary of them has to hold beside the pins."""
     session: Session
     kept: tuple[ContextItem, ...]
     """What would stay: a pinned message among it needs no copy."""

@@ -12,7 +12,7 @@ from ullage.core.config.settings import Config
 from ullage.core.facts.collect import collect_facts
 from ullage.core.gauge.loss import kinds_text
 from ullage.core.secrets.redaction import mask_items
-from ullage.core.summary.audit import audit, count_by_kind
+from ullage.core.summary.audit import audit, count_by_kind, list_expected
 from ullage.core.summary.preview import (
     HINDRANCES,
     Change,
@@ -52,7 +52,7 @@ def read_material(preview: CompactionPreview, places: Places) -> CheckMaterial |
     replaced = tuple(map(leave_out_recalled, masked))
     return CheckMaterial(
         items=replaced,
-        facts=collect_facts(masked),
+        expected=list_expected(replaced, collect_facts(masked), note.budget_tokens),
         session=session,
         kept=items[note.n_replaced :],
         budget_tokens=note.budget_tokens,
@@ -86,7 +86,7 @@ def check_preview(
         proposed.summary,
         pins=carry_pins(material.session, config.pins, material.kept, places),
         budget_tokens=material.budget_tokens,
-        facts=material.facts,
+        expected=material.expected,
     )
     lacking = kinds_text(count_by_kind(audited.missing))
     return Checked(

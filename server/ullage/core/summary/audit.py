@@ -77,20 +77,23 @@ def audit(
     pins: Iterable[str] = (),
     budget_tokens: int,
     facts: Facts | None = None,
+    expected: tuple[Fact, ...] | None = None,
 ) -> Audit:
     """Compare a summary with the messages that it is to replace.
 
     Rules and pins have to stand verbatim but for white space, identifiers as whole words;
     decisions and open items may be reworded. The budget is the summary's; it says
-    how many identifiers are asked for. Facts that were collected from the items already spare
-    collecting them again. Time grows linearly with the text.
+    how many identifiers are asked for. Facts that were collected from the items already, and what
+    `list_expected` made of them, spare doing so again. Time grows linearly with the text.
     """
-    facts = collect_facts(items) if facts is None else facts
-    expected = tuple(_list_expected(items, facts, pins, budget_tokens))
+    if expected is None:
+        facts = collect_facts(items) if facts is None else facts
+        expected = list_expected(items, facts, budget_tokens)
+    wanted = (*_list_pins(pins), *expected)
     index = _SummaryIndex(summary)
     return Audit(
-        facts=expected,
-        missing=tuple(fact for fact in expected if not index.holds(fact)),
+        facts=wanted,
+        missing=tuple(fact for fact in wanted if not index.holds(fact)),
         invented=tuple(_list_invented(items, summary)),
         misplaced=tuple(_list_misplaced(items, summary)),
     )
@@ -102,18 +105,25 @@ def count_by_kind(facts: Iterable[Fact]) -> dict[str, int]:
     return {kind: counts[kind] for kind in KINDS if counts[kind]}
 
 
-def _list_expected(
-    items: Sequence[ContextItem], facts: Facts, pins: Iterable[str], budget_tokens: int
-) -> Iterator[Fact]:
-    """List what a summary of this budget has to hold, each kind by its weight or newest first."""
+def list_expected(
+    items: Sequence[ContextItem], facts: Facts, budget_tokens: int
+) -> tuple[Fact, ...]:
+    """List what a summary of this budget has to hold beside the pins, each kind by its weight or
+    newest first.
+    """
+    n_identifiers = max(_MIN_IDENTIFIERS, budget_tokens // _TOKENS_PER_IDENTIFIER)
+    return (
+        *_list_constraints(facts),
+        *_list_open_items(facts),
+        *_list_decisions(facts),
+        *_list_identifiers(items, facts, n_identifiers),
+        *_list_files(facts),
+    )
+
+
+def _list_pins(pins: Iterable[str]) -> Iterator[Fact]:
     for pin in filter(None, dict.fromkeys(map(clean_pin, pins))):
         yield Fact(kind="pin", text=pin, needle=pin, is_required=True)
-    yield from _list_constraints(facts)
-    yield from _list_open_items(facts)
-    yield from _list_decisions(facts)
-    n_identifiers = max(_MIN_IDENTIFIERS, budget_tokens // _TOKENS_PER_IDENTIFIER)
-    yield from _list_identifiers(items, facts, n_identifiers)
-    yield from _list_files(facts)
 
 
 def _list_constraints(facts: Facts) -> Iterator[Fact]:
