@@ -1,10 +1,13 @@
 """A line of a summary leads to the message whose words it holds, and to no other."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from factories import assistant, tool_result, user
 from ullage.core.summary.preview import MAX_WHOLE_CHARS, find_message_line, write_before
 from ullage.core.summary.sources import Sources
+from ullage.core.transcript.context import ContextItem
 
 ITEMS = (
     user("Please keep the *public* API as it is. Rename the parcels table."),
@@ -30,10 +33,29 @@ ITEMS = (
         ("Work completed", "- the table is renamed; commit 331f337 holds it", 5),
         ("Work completed", "- Somebody renamed the customers table.", None),
         ("Next step", "- (none)", None),
+        ("Constraints", "- The billing service must stay offline; 3", None),
+        ("Identifiers", "- 1f33", None),
+        ("Identifiers", "- Nobody wrote this; 331f337", 5),
     ],
 )
 def test_it_leads_to_the_message(section: str, line: str, at: int | None) -> None:
     assert Sources(ITEMS).find(line, section) == at
+
+
+def test_who_comes_while_the_words_are_made_ready_finds_the_same() -> None:
+    found: list[int | None] = []
+
+    class Shared(tuple[ContextItem, ...]):
+        def __iter__(self) -> Iterator[ContextItem]:
+            items = super().__iter__()
+            yield next(items)
+            if not found:
+                found.append(None)
+                found[0] = sources.find("- LIMIT = 4711", "Identifiers")
+            yield from items
+
+    sources = Sources(Shared(ITEMS))
+    assert (sources.find("- LIMIT = 4711", "Identifiers"), found) == (3, [3])
 
 
 def test_nothing_comes_from_no_messages() -> None:

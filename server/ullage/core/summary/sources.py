@@ -6,6 +6,7 @@ that an audit put in and those that a user typed are tied too, and none to what 
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from ullage.core.facts.summary_sections import remove_point_mark
 from ullage.core.facts.tool_calls import list_new_texts, read_call
@@ -19,6 +20,8 @@ _FIRST_SAID = ("Goal", "Constraints", "Pinned")
 """Sections whose lines were said by a person once, and repeated by others."""
 _MIN_CHARS = 12
 """Of words that tell where they come from; a shorter part must be exact. Chosen."""
+_MIN_EXACT_CHARS = 4
+"""Of a shorter part, which stands as a word of its own: `7` stands everywhere. Chosen."""
 _EXACT = re.compile(r"[/\d_]")
 
 
@@ -27,50 +30,26 @@ class Sources:
 
     def __init__(self, items: Sequence[ContextItem]) -> None:
         self._items = items
-        self._joined = ""
-        self._starts: list[int] = []
 
     def find(self, line: str, section: str) -> int | None:
         """Find the message that a line of a section comes from; None where none holds its words.
 
         Of several it is the first where a person said it, else the last.
         """
-        if not self._starts:
-            self._join()
+        numbers = range(len(self._items))
+        if section.startswith(_FIRST_SAID):
+            order = sorted(numbers, key=lambda number: self._items[number].category != "user")
+        else:
+            order = numbers[::-1]
         for part in _list_parts(line):
-            at = (
-                self._find_first(part)
-                if section.startswith(_FIRST_SAID)
-                else self._joined.rfind(part)
-            )
-            if at >= 0:
-                return self._item_at(at)
+            for number in order:
+                if _holds(self._texts[number], part):
+                    return number
         return None
 
-    def _join(self) -> None:
-        texts: list[str] = []
-        n_chars = 0
-        for item in self._items:
-            text = "\n".join(map(normalize_line, _list_texts(item)))
-            self._starts.append(n_chars)
-            texts.append(text)
-            n_chars += len(text) + 1
-        self._joined = "\n".join(texts)
-
-    def _item_at(self, offset: int) -> int:
-        low, high = 0, len(self._starts)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self._starts[middle] <= offset else (low, middle)
-        return low
-
-    def _find_first(self, part: str) -> int:
-        first = at = self._joined.find(part)
-        while at >= 0:
-            if self._items[self._item_at(at)].category == "user":
-                return at
-            at = self._joined.find(part, at + 1)
-        return first
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        return tuple("\n".join(map(normalize_line, _list_texts(item))) for item in self._items)
 
 
 def _list_parts(line: str) -> Iterator[str]:
@@ -80,7 +59,15 @@ def _list_parts(line: str) -> Iterator[str]:
     if len(whole) >= _MIN_CHARS:
         yield whole
     parts = sorted(map(normalize_line, _PARTS.split(point)), key=len, reverse=True)
-    yield from (part for part in parts if len(part) >= _MIN_CHARS or _EXACT.search(part))
+    for part in parts:
+        if len(part) >= _MIN_CHARS or (len(part) >= _MIN_EXACT_CHARS and _EXACT.search(part)):
+            yield part
+
+
+def _holds(text: str, part: str) -> bool:
+    if part not in text:
+        return False
+    return len(part) >= _MIN_CHARS or bool(re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text))
 
 
 def _list_texts(item: ContextItem) -> Iterator[str]:
