@@ -294,6 +294,8 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     homes: tuple[Home, ...]
     """Of several, the first that is named counts."""
+    other_homes: tuple[Home, ...] = ()
+    """Those of a program whose sessions are alike, and where transcripts are not looked for."""
     session_folders: Callable[[Path, Env, Path], tuple[Path, ...]] | None = None
     """Gives the folders that may hold the transcripts of a workspace; None where there are
     databases alone."""
@@ -379,6 +381,11 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     def session_roots(self, env: Env, home: Path) -> tuple[Path, ...]:
         """Give the folders below which all transcripts are."""
         return () if self.session_folders is None else first_paths(self.homes, env, home)
+
+    def own_folders(self, env: Env, home: Path) -> tuple[Path, ...]:
+        """Give the folders below which any transcript is the agent's own."""
+        others = (path for own in self.other_homes for path in own.paths(env, home))
+        return (*self.session_roots(env, home), *others)
 
     def workspace_folders(self, cwd: Path, env: Env, home: Path) -> tuple[Path, ...]:
         """Give the folders that may hold the transcripts of a workspace."""

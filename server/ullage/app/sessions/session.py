@@ -10,7 +10,7 @@ from ullage.core.gauge.status import FreshStart
 from ullage.core.transcript.entries import Header
 from ullage.formats.agent_info import AgentInfo, Editor
 from ullage.store.files.places import Places
-from ullage.store.transcript.database import SessionRows
+from ullage.store.transcript.database import SessionRows, find_databases
 from ullage.store.transcript.reader import FileLines, Source
 
 
@@ -83,8 +83,9 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     def is_believed(self, places: Places) -> bool:
         """Whether it worked in the folder that it names, so that something may be put there.
 
-        Any file can name any folder. One counts that lies where its agent keeps its sessions, or
-        in the very folder that it names, and any where the user works in that folder.
+        Any file can name any folder. One counts that lies where its agent keeps its sessions or is
+        one of its databases, one in the very folder that it names, and any where the user works in
+        that folder.
         """
         cwd, agent = self.header.cwd, self.agent_info
         if cwd is None or agent is None:
@@ -92,8 +93,11 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
         folder, path = _real(cwd), _real(self.path)
         if folder in (_real(places.cwd), path.parent):
             return True
-        roots = agent.session_roots(places.env, places.home)
-        return any(path.is_relative_to(_real(root)) for root in roots)
+        folders = agent.own_folders(places.env, places.home)
+        if any(path.is_relative_to(_real(own)) for own in folders):
+            return True
+        databases = find_databases(agent.database_patterns(places.env, places.home))
+        return path in map(_real, databases)
 
     @property
     def may_be_chat(self) -> bool:

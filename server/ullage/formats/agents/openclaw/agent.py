@@ -340,6 +340,7 @@ OPENCLAW = AgentInfo(
     resume="pi --session {path}",
     shell_variables=("PI_CODING_AGENT", "OPENCLAW_SHELL"),
     homes=_HOMES,
+    other_homes=(settings.STATE_HOME,),
     # pi's subagents are sessions of their own, in folders of their own.
     session_folders=_session_folders,
     database_patterns=_database_patterns,
