@@ -12,6 +12,7 @@ import {
   CHECKPOINT_COMMAND,
   FLUSH_COMMAND,
   SNOOZE_COMMAND,
+  REDO_COMMAND,
   UNDO_COMMAND,
   UNPIN_COMMAND,
   type Commands,
@@ -99,6 +100,7 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
     register("ullage.undoChange", async (target) => {
       showOutcome(client, await client.execute(UNDO_COMMAND, { session: sessionOf(target, shown), change: null }));
     }),
+    register("ullage.redoChange", (target) => execute(REDO_COMMAND, target)),
 
     register("ullage.writeCheckpoint", (target) => execute(CHECKPOINT_COMMAND, target)),
     register("ullage.restoreCheckpoint", async (target) => {

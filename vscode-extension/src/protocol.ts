@@ -45,6 +45,7 @@ export const REGENERATE_COMMAND = "ullage.regenerate";
 export const DISCARD_COMMAND = "ullage.discard";
 export const PRUNE_COMMAND = "ullage.prune";
 export const UNDO_COMMAND = "ullage.undo";
+export const REDO_COMMAND = "ullage.redo";
 export const CHECKPOINT_COMMAND = "ullage.checkpoint";
 export const RESTORE_COMMAND = "ullage.restore";
 export const PIN_COMMAND = "ullage.pin";
@@ -500,6 +501,7 @@ export interface Commands {
   [DISCARD_COMMAND]: [ApplyArgument, Outcome];
   [PRUNE_COMMAND]: [PruneArgument, Outcome];
   [UNDO_COMMAND]: [UndoArgument, Outcome];
+  [REDO_COMMAND]: [SessionArgument, Outcome];
   [CHECKPOINT_COMMAND]: [SessionArgument, Outcome];
   [RESTORE_COMMAND]: [RestoreArgument, Outcome];
   [PIN_COMMAND]: [PinArgument, Outcome];

@@ -101,6 +101,7 @@ COMMANDS: tuple[Method, ...] = (
     command(protocol.DISCARD_COMMAND, preview.run_discard),
     command(protocol.PRUNE_COMMAND, change.run_prune),
     command(protocol.UNDO_COMMAND, change.run_undo),
+    command(protocol.REDO_COMMAND, change.run_redo),
     command(protocol.CHECKPOINT_COMMAND, checkpoint.run_checkpoint),
     # As text it changes nothing: what does is refused in it.
     command(protocol.RESTORE_COMMAND, checkpoint.run_restore, writes=False),

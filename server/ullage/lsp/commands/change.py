@@ -6,8 +6,10 @@ from ullage.app.change.compact import Plan, Request, compact, plan_compaction, w
 from ullage.app.change.compact_report import made_text
 from ullage.app.change.make import ChangePlan, ChangeResult, copy_sentence
 from ullage.app.change.prune import NothingToPrune, PruneRequest, PruningPlan, plan_pruning, prune
+from ullage.app.change.redo import plan_redo, redo, redone_line
 from ullage.app.change.undo import (
     Reversal,
+    UndoResult,
     Withdrawal,
     is_not_last,
     plan_undo,
@@ -146,11 +148,23 @@ async def run_undo(ls: UllageServer, argument: UndoArgument) -> Outcome:
         return progress.report_cancelled("Nothing was undone.")
     undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)
     await show_changed(ls, path, undone.after.path)
+    return _report_way_back(undone, undone_line(plan, undone))
+
+
+async def run_redo(ls: UllageServer, argument: SessionArgument) -> Outcome:
+    """Make again what was undone; no question, as it is known already and can be undone."""
+    path = session_path(ls, argument.session)
+    plan = await asyncio.to_thread(lambda: plan_redo(open_session(path), ls.config, ls.places))
+    redone = await asyncio.to_thread(redo, plan, ls.config, ls.places)
+    await show_changed(ls, path, redone.after.path)
+    return _report_way_back(redone, redone_line(plan, redone))
+
+
+def _report_way_back(done: UndoResult, line: str) -> Outcome:
+    session = done.after.session
     return Outcome(
         outcome="done",
-        message=f"{undone_line(plan, undone)} · {name_text(undone.after)}",
-        session=session_ref(undone.after.session),
-        resume=resume_of(undone.after.session, undone.resume_command)
-        if undone.is_elsewhere
-        else None,
+        message=f"{line} · {name_text(done.after)}",
+        session=session_ref(session),
+        resume=resume_of(session, done.resume_command) if done.is_elsewhere else None,
     )
