@@ -87,6 +87,21 @@ async def test_what_an_outcome_offers_is_undone_without_a_question(
     assert full_session.read_bytes() == before
 
 
+async def test_what_was_undone_is_made_again_without_a_question(editor, full_session: Path) -> None:
+    await editor.start(options={"showsOutcomes": True})
+    session = {"session": str(full_session)}
+    editor.answer = "Compact"
+    await editor.execute("ullage.compact", session)
+    after = idle(full_session).read_bytes()
+    editor.answer = "Undo"
+    await editor.execute("ullage.undo", session)
+    assert idle(full_session).read_bytes() != after
+    editor.answer = None
+    redone = await editor.execute("ullage.redo", session)
+    assert redone.message.startswith("Made again: the compaction · ")
+    assert full_session.read_bytes() == after
+
+
 async def test_an_outcome_undoes_nothing_else(editor, full_session: Path) -> None:
     await begun(editor)
     offered = await offered_undo(editor, full_session)
