@@ -123,7 +123,8 @@ async def discover(ls: UllageServer) -> None:
     ls.sessions.seen = find.first_of_each_file(seen)
     if ls.sessions.chosen is not None:
         ls.sessions.chosen = find.follow_copies(ls.sessions.chosen, seen)
-    for sessions in (ls.sessions.followed, ls.sessions.refused):
+    of_each = ls.sessions
+    for sessions in (of_each.followed, of_each.refused, of_each.turn_ends, of_each.told_turns):
         for path in sessions.keys() - set(ls.followed_paths()):
             del sessions[path]
     if _list_shown(ls) != before:

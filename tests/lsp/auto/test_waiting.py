@@ -5,7 +5,12 @@ import os
 import time
 from pathlib import Path
 
-from pi_files import SESSION_ID, PiFile, grow
+from pi_files import SESSION_ID, PiFile, conversation, grow
+from running import Place
+from ullage.app.sessions.follow import start
+from ullage.core.config.settings import Config, Policy
+from ullage.lsp.auto.waiting import note_turn_end, tell_waiting
+from ullage.lsp.state import SessionChange, UllageServer
 
 QUIET_AGE_S = 6
 MESSAGE = "Done, and waits for you: Please look at file number 0."
@@ -56,6 +61,27 @@ async def test_each_turn_is_told_of_once_and_leads_to_the_terminal(
     await editor.asked(lambda text: "Second" in text)
     assert [text for text in editor.questions if "First" in text] == []
     assert len(editor.questions) == 3
+
+
+async def test_a_turn_that_is_the_last_again_is_not_told_of_again(place: Place) -> None:
+    """As after an undo of what was put behind it."""
+    pi = conversation(1, cwd=str(place.cwd))
+    answered = place.write("answered.jsonl", pi.data)
+    pi.user("Restored.")
+    restored = place.write("restored.jsonl", pi.data)
+    server = UllageServer("ullage", "0", place.places())
+    config = Config(policy=Policy(tells_waiting=True))
+    at_end, at_work = (
+        start(path, config, place.places(), lambda text, _: len(text))
+        for path in (answered, restored)
+    )
+    is_new = []
+    for _ in range(2):
+        await note_turn_end(server, SessionChange(path=answered, before=at_work, after=at_end))
+        is_new.append(answered in server.sessions.turn_ends)
+        tell_waiting(server, at_end.loaded)
+        await note_turn_end(server, SessionChange(path=answered, before=at_end, after=at_work))
+    assert is_new == [True, False]
 
 
 async def test_while_the_agent_works_and_unless_it_is_wanted_nothing_is_told(

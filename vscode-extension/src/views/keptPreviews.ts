@@ -15,10 +15,10 @@ export class KeptPreviews implements vscode.Disposable {
 
   constructor(private readonly memory: vscode.Memento) {
     this.subscription = vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
-      const left = this.all.find((kept) => closed.some((tab) => isTabOf(tab, kept.proposedPath)) && !isOpen(kept));
-      if (left !== undefined) {
+      const left = this.all.filter((kept) => closed.some((tab) => isTabOf(tab, kept.proposedPath)) && !isOpen(kept));
+      if (left.length > 0) {
         showQuietly(vscode.l10n.t("The preview is kept: \"Context: Show Compaction Preview\" opens it again."));
-        void closeEditors(left);
+        void Promise.all(left.map(closeEditors));
       }
     });
     this.setContextKeys();

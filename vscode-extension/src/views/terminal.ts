@@ -9,7 +9,8 @@ import { showQuietly } from "./outcome";
 export async function showTerminal({ processes }: TerminalParams): Promise<void> {
   const { terminals, activeTerminal } = vscode.window;
   const shells = await Promise.all(terminals.map(({ processId }) => processId));
-  const terminal = terminals[nearestAncestor(shells, processes)] ?? activeTerminal;
+  // A process that has no known ancestors may run in any of them.
+  const terminal = terminals[nearestAncestor(shells, processes)] ?? (processes.length > 1 ? undefined : activeTerminal);
   if (terminal === undefined) {
     showQuietly(vscode.l10n.t("The agent runs in no terminal of this window."));
   } else {

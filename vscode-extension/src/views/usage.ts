@@ -9,17 +9,17 @@ import { withPatience } from "./progress";
 
 const VIEW_TYPE = "ullage.usage";
 
+/** The one that is open. */
+let panel: vscode.WebviewPanel | undefined;
+
 export async function showUsage(client: Client): Promise<void> {
   const heading = vscode.l10n.t("Usage by Day");
   const usage = await withPatience(heading, (options) => client.request(USAGE_REQUEST, { session: null }, options));
   if (usage === undefined) {
     return;
   }
-  const panel = vscode.window.createWebviewPanel(VIEW_TYPE, heading, vscode.ViewColumn.Active, {
-    enableFindWidget: true,
-    enableScripts: false,
-    localResourceRoots: [],
-  });
+  panel ??= openPanel(heading);
+  panel.reveal();
   const words = {
     heading,
     drawing: vscode.l10n.t("Bar chart: tokens sent on each day. The table below has the same figures."),
@@ -27,4 +27,16 @@ export async function showUsage(client: Client): Promise<void> {
     caption: vscode.l10n.t("The same as a table"),
   };
   panel.webview.html = usagePage(usage, words, randomUUID());
+}
+
+function openPanel(heading: string): vscode.WebviewPanel {
+  const opened = vscode.window.createWebviewPanel(VIEW_TYPE, heading, vscode.ViewColumn.Active, {
+    enableFindWidget: true,
+    enableScripts: false,
+    localResourceRoots: [],
+  });
+  opened.onDidDispose(() => {
+    panel = undefined;
+  });
+  return opened;
 }

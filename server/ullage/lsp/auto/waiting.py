@@ -24,7 +24,7 @@ async def note_turn_end(ls: UllageServer, change: SessionChange) -> None:
     ended = _find_turn_end(change.after)
     if ended is None:
         ls.sessions.turn_ends.pop(change.path, None)
-    elif ended != _find_turn_end(change.before):
+    elif ended not in (_find_turn_end(change.before), ls.sessions.told_turns.get(change.path)):
         ls.sessions.turn_ends[change.path] = ended
 
 
@@ -39,6 +39,7 @@ def tell_waiting(ls: UllageServer, loaded: Loaded) -> None:
     """Tell of a turn that was noted; the session is quiet."""
     ended = ls.sessions.turn_ends.pop(loaded.path, None)
     if ended is not None and loaded.policy.tells_waiting:
+        ls.sessions.told_turns[loaded.path] = ended
         ls.begin(_tell, ls, loaded, ended)
 
 

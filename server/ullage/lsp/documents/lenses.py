@@ -139,7 +139,9 @@ async def preview_lenses(ls: UllageServer, path: Path, _: CodeLensParams) -> lis
     commands = tuple(_offer_proposal(ls, proposal, path))
     can_apply = commands[0].command == protocol.APPLY_COMMAND
     # Two rows: one is cut where the editor is half as wide as the window.
-    writes = [_lens(Command(proposal.preview.note.writes, ""))] if can_apply else []
+    says = proposal.preview.note.writes
+    # A proposal of an earlier version does not say it.
+    writes = [_lens(Command(says, ""))] if can_apply and says else []
     return writes + [_lens(command, 1) for command in commands]
 
 

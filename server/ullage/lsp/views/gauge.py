@@ -164,7 +164,7 @@ def gauge_params(
     is_automatic: bool = False,
     is_restricted: bool = False,
 ) -> GaugeParams:
-    status = loaded.status
+    status, name = loaded.status, name_text(loaded)
     return GaugeParams(
         session=session_ref(loaded.session),
         text=gauge_text(status.gauge),
@@ -172,8 +172,8 @@ def gauge_params(
             loaded, filling, is_automatic=is_automatic, is_restricted=is_restricted
         ),
         level=LEVELS[status.band],
-        label=f"{_label(status)}; {name_text(loaded)}",
-        title=name_text(loaded),
+        label=f"{_label(status)}; {name}",
+        title=name,
         canWrite=can_change(loaded),
         canNote=not (is_restricted or loaded.policy.is_read_only),
         isAutomatic=is_automatic,
