@@ -15,7 +15,7 @@ from ullage.app.change.redo import plan_redo, redo, redone_line, report_redo_pla
 from ullage.app.change.undo import UndoResult
 from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config, Policy
-from ullage.errors import Refused, WriteNotSupported
+from ullage.errors import AlreadyChanged, ChangedMeanwhile, Refused, WriteNotSupported
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places
 
@@ -129,6 +129,46 @@ def test_a_session_of_its_own_comes_back_and_can_be_taken_back_again(
         assert (new.read_bytes(), claude_session.read_bytes()) == (data, before)
         assert done.resume_command == f"claude --resume {new.stem}"
     assert plan_redo_fails(new, places) == "last"
+
+
+def test_nothing_comes_back_beside_a_session_made_since(
+    claude_session: Path, places: Places
+) -> None:
+    compacted(claude_session, places)
+    undone(claude_session, places)
+    _, made = compacted(claude_session, places)
+    assert plan_redo_fails(claude_session, places) == "last"
+    undone(claude_session, places)
+    assert redone(claude_session, places).after.path == made.session.path
+
+
+def test_a_session_with_another_beginning_is_not_what_was_taken_back(
+    claude_session: Path, places: Places
+) -> None:
+    compacted(claude_session, places)
+    undone(claude_session, places)
+    data = claude_session.read_bytes()
+    claude_session.write_bytes(data.replace(b"number 0", b"number 9"))
+    make_idle(claude_session)
+    assert plan_redo_fails(claude_session, places) == "last"
+
+
+def test_what_changed_since_the_plan_stops_a_redo(claude_session: Path, places: Places) -> None:
+    compacted(claude_session, places)
+    undone(claude_session, places)
+    plan = plan_redo(open_session(claude_session), SMALL, places)
+    data = claude_session.read_bytes()
+    claude_session.write_bytes(data.replace(b"number 0", b"number 9"))
+    with pytest.raises(ChangedMeanwhile):
+        redo(plan, SMALL, places)
+    claude_session.write_bytes(data)
+    make_idle(claude_session)
+    plan = plan_redo(open_session(claude_session), SMALL, places)
+    _, again = compacted(claude_session, places)
+    data = again.session.path.read_bytes()
+    with pytest.raises(AlreadyChanged):
+        redo(plan, SMALL, places)
+    assert again.session.path.read_bytes() == data
 
 
 def plan_redo_fails(path: Path, places: Places) -> str:

@@ -27,7 +27,7 @@ from store.changing import (
 from ullage.core.change.edit import Append, FileChange, LineChange, Rewrite
 from ullage.errors import ChangedMeanwhile, Refused, SessionLive, StorageError, WriteNotSupported
 from ullage.store.change.make import apply_change
-from ullage.store.change.new_session import remove_new_session
+from ullage.store.change.new_session import bring_back, remove_new_session
 from ullage.store.change.receipts import list_receipts, receipts_folder
 from ullage.store.change.recovery import recover
 from ullage.store.change.session_lock import session_lock
@@ -209,6 +209,25 @@ def test_a_new_session_that_went_on_stays(path: Path, places: Places) -> None:
     with pytest.raises(Refused, match="went on"):
         _remove(written.path, receipt.new_sha256 or "", written.receipt_id, places)
     assert written.path.read_bytes() == NEW_SESSION.data + record("n2", "n1")
+
+
+def test_a_session_comes_back_where_no_other_has_its_place(path: Path, places: Places) -> None:
+    made = apply_change(path, look_at(path), NEW_SESSION, occasion(), places)
+    (receipt,) = list_receipts(KEY, places).receipts
+    sha256 = receipt.new_sha256 or ""
+    _remove(made.path, sha256, made.receipt_id, places)
+    made.path.write_bytes(OLD)
+    with pytest.raises(Refused, match="is there again"):
+        _bring_back(made.path, sha256, made.receipt_id, places)
+    assert made.path.read_bytes() == OLD
+    made.path.unlink()
+    for _ in range(2):
+        _bring_back(made.path, sha256, made.receipt_id, places)
+        assert made.path.read_bytes() == NEW_SESSION.data
+
+
+def _bring_back(path: Path, sha256: str, receipt_id: str, places: Places) -> None:
+    bring_back(path, sha256, session_key=KEY, receipt_id=receipt_id, places=places)
 
 
 def _remove(path: Path, sha256: str, receipt_id: str, places: Places) -> Path:

@@ -19,9 +19,16 @@ from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import gauge_text
 from ullage.errors import Refused
 from ullage.store.change.new_session import bring_back
-from ullage.store.change.receipts import list_receipts, mark, sessions_withdrawn_from
+from ullage.store.change.receipts import (
+    list_receipts,
+    mark,
+    refuse_second_session,
+    sessions_made_from,
+    sessions_withdrawn_from,
+)
+from ullage.store.change.session_lock import changed_meanwhile, session_lock
 from ullage.store.files.places import Places
-from ullage.store.transcript.reader import FileLines
+from ullage.store.transcript.reader import FileLines, look_at
 
 
 class Return(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,6 +101,8 @@ def redo(plan: Redo, config: Config, places: Places) -> undo.UndoResult:
     Raises:
         SessionLive: an agent or another Ullage is using the session.
         ChangedMeanwhile: the transcript changed while we looked.
+        AlreadyChanged: another session was made of it meanwhile.
+        Refused: the session that was taken away is kept no more, or another has its name.
         StorageError: the disk does not take it.
         WriteNotSupported: the workspace is read-only.
     """
@@ -107,12 +116,19 @@ def redo(plan: Redo, config: Config, places: Places) -> undo.UndoResult:
 
 
 def _find_withdrawn(path: Path, lines: FileLines, places: Places) -> Receipt | None:
-    """Find the session that was made of the transcript as it is, and taken back last."""
-    withdrawn = (
-        receipt
-        for receipt in sessions_withdrawn_from(path.resolve(), places)
-        if receipt.before.size_bytes == lines.size_bytes
-    )
+    """Find the session that was made of the transcript as it is, and taken back last.
+
+    None where another that was made of it since is still there: that one is its last change.
+    """
+    real, head_sha256 = path.resolve(), lines.digests(lines.size_bytes)[0]
+
+    def is_of_now(receipt: Receipt) -> bool:
+        before = receipt.before
+        return (before.size_bytes, before.head_sha256) == (lines.size_bytes, head_sha256)
+
+    if any(map(is_of_now, sessions_made_from(real, places))):
+        return None
+    withdrawn = filter(is_of_now, sessions_withdrawn_from(real, places))
     return max(withdrawn, key=lambda receipt: receipt.occasion.at, default=None)
 
 
@@ -151,14 +167,19 @@ def _bring_back(plan: Return, config: Config, places: Places) -> undo.UndoResult
     receipt, before = plan.receipt, plan.loaded
     refuse_read_only(before.policy, config.policy)
     path, key = Path(receipt.new_path or ""), receipt.occasion.session_key
-    bring_back(
-        path,
-        receipt.new_sha256 or "",
-        session_key=key,
-        receipt_id=receipt.receipt_id,
-        places=places,
-    )
-    mark(key, receipt.receipt_id, "done", places)
+    seen = change_target(before.session).lines.fingerprint
+    with session_lock(before.path, places):
+        if look_at(before.path) != seen:
+            raise changed_meanwhile(before.path)
+        refuse_second_session(before.path, seen, places)
+        bring_back(
+            path,
+            receipt.new_sha256 or "",
+            session_key=key,
+            receipt_id=receipt.receipt_id,
+            places=places,
+        )
+        mark(key, receipt.receipt_id, "done", places)
     session = open_session(path)
     return undo.UndoResult(
         before=before,

@@ -123,13 +123,15 @@ def bring_back(
     """Give a session that was taken away its place again, if it is not there.
 
     Raises:
-        Refused: it is not kept any more.
+        Refused: it is not kept any more, or another file has its place.
         StorageError: the disk does not take it.
     """
     kept = _kept_path(path, session_key, receipt_id, places)
     with session_lock.session_lock(path, places):
         if os.path.lexists(path):
-            return
+            if has_digest(path, sha256):
+                return
+            raise Refused(f"{path} is there again, and is not the session that was taken away")
         if not has_digest(kept, sha256):
             raise Refused(f"{path.name} is not in the state folder any more")
         try:
