@@ -30,6 +30,7 @@ from ullage.formats.in_memory import MessageShape
 from ullage.formats.reading import Reading
 
 if TYPE_CHECKING:
+    from ullage.core.assembly.eligible_skills import WorkspaceSkills
     from ullage.core.assembly.listed_skills import ListedSkill, SkillRequest
     from ullage.core.assembly.parts import SentText
     from ullage.core.assembly.skill_frontmatter import SkillFile
@@ -161,6 +162,8 @@ class SkillLoader(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it looks in all folders above one that is in no repository."""
     list_skills: "Callable[[Sequence[SkillFile], SkillRequest], tuple[ListedSkill, ...]]"
     """Gives all in the order of the request, also those that it does not tell of."""
+    find_eligible: "Callable[[Sequence[SkillFile], SkillRequest], WorkspaceSkills] | None" = None
+    """Finds those that a runtime is given whose context Ullage assembles; None where none is."""
     list_uses: Callable[[bytes], Iterable[str]]
     """Lists the skills whose use a line of a transcript notes, by name or by folder."""
     off_file: str

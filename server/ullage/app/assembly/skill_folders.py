@@ -8,7 +8,7 @@ import msgspec
 
 from ullage.app.assembly.skill_files import read_skill_files
 from ullage.app.sessions.load import Loaded
-from ullage.core.assembly.eligible_skills import WorkspaceSkills, find_eligible_skills
+from ullage.core.assembly.eligible_skills import WorkspaceSkills
 from ullage.core.assembly.listed_skills import ListedSkill, SkillRequest
 from ullage.core.assembly.skill_frontmatter import SkillFile
 from ullage.core.config.agent_settings import AgentSettings
@@ -25,8 +25,9 @@ from ullage.store.files.work_tree import list_folders_up
 def find_workspace_skills(workspace: Path, places: Places) -> WorkspaceSkills:
     """Find the skills of a workspace that a runtime is given, as OpenClaw would."""
     agent = agent_info("openclaw")
-    loader = next(loader for loader in agent.skills if loader.folder == ".openclaw")
-    return find_eligible_skills(*_read_skills(agent, loader, workspace, places))
+    ways = ((loader, loader.find_eligible) for loader in agent.skills)
+    loader, find_eligible = next((loader, way) for loader, way in ways if way is not None)
+    return find_eligible(*_read_skills(agent, loader, workspace, places))
 
 
 def list_session_skills(loaded: Loaded) -> tuple[ListedSkill, ...]:

@@ -7,7 +7,6 @@ import msgspec
 from ullage.core.assembly.listed_skills import SkillRequest
 from ullage.core.assembly.skill_frontmatter import SkillFile, read_skill
 from ullage.core.assembly.skills import Eligibility, Skill, list_obstacles, merge_skills
-from ullage.core.config.agent_settings import AgentSettings
 from ullage.core.text.quoting import visible_line
 from ullage.core.transcript.entries import JsonObject
 
@@ -28,9 +27,15 @@ class WorkspaceSkills(msgspec.Struct, frozen=True, kw_only=True):
     left_out: tuple[LeftOutSkill, ...]
 
 
-def find_eligible_skills(files: Iterable[SkillFile], request: SkillRequest) -> WorkspaceSkills:
+def find_eligible_skills(
+    files: Iterable[SkillFile], request: SkillRequest, configuration: JsonObject
+) -> WorkspaceSkills:
     """Find what can be used of the skills of a workspace, of which a later place wins
-    (docs/design/assembly.md, "Skills")."""
+    (docs/design/assembly.md, "Skills").
+
+    Args:
+        configuration: OpenClaw's own; empty where there is none.
+    """
     left_out: list[LeftOutSkill] = []
     found: list[Skill] = []
     for file in files:
@@ -43,7 +48,7 @@ def find_eligible_skills(files: Iterable[SkillFile], request: SkillRequest) -> W
                 LeftOutSkill(name=visible_line(file.name), path=file.path, reasons=(reason,))
             )
     skills = merge_skills(found)
-    eligibility = _find_eligibility(skills, request)
+    eligibility = _find_eligibility(skills, request, configuration)
     obstacles = {skill.name: list_obstacles(skill, eligibility) for skill in skills}
     left_out += (
         LeftOutSkill(name=skill.name, path=skill.path, reasons=obstacles[skill.name])
@@ -56,20 +61,14 @@ def find_eligible_skills(files: Iterable[SkillFile], request: SkillRequest) -> W
     )
 
 
-def find_configuration(settings: AgentSettings) -> JsonObject:
-    """Give OpenClaw's own configuration; empty where there is none."""
-    for file in settings.sources:
-        if file.name.endswith("/openclaw.json"):
-            return file.content
-    return {}
-
-
-def _find_eligibility(skills: Iterable[Skill], request: SkillRequest) -> Eligibility:
+def _find_eligibility(
+    skills: Iterable[Skill], request: SkillRequest, configuration: JsonObject
+) -> Eligibility:
     needs = [skill.metadata for skill in skills]
     names = {name for need in needs for name in (*need.binaries, *need.any_binaries)}
     return Eligibility(
         platform=request.platform,
         binaries={name for name in names if request.has_program(name)},
         variables={name for name, value in request.settings.env.items() if value},
-        configuration=find_configuration(request.settings),
+        configuration=configuration,
     )

@@ -6,11 +6,12 @@ from fnmatch import fnmatchcase
 from html import escape
 from pathlib import Path, PurePath
 
-from ullage.core.assembly.eligible_skills import find_configuration, find_eligible_skills
+from ullage.core.assembly.eligible_skills import WorkspaceSkills, find_eligible_skills
 from ullage.core.assembly.listed_skills import ListedSkill, SkillRequest, leave_out
 from ullage.core.assembly.skill_frontmatter import SkillFile
 from ullage.core.config.agent_settings import AgentSettings, value_at
 from ullage.core.text.short_paths import shorten_paths
+from ullage.core.transcript.entries import JsonObject
 from ullage.formats.agent_info import Env, LooseFiles, SkillFolder, SkillLoader
 from ullage.formats.agents.openclaw.settings import HOME, STATE_HOME
 from ullage.formats.json_line import as_object, texts_of
@@ -173,14 +174,26 @@ def _place(path: Path, scope: str, *, program: str = "") -> SkillFolder:
 
 
 def _list_extra(settings: AgentSettings) -> Iterator[Path]:
-    load = as_object(value_at(find_configuration(settings), ("skills", "load"))) or {}
+    load = as_object(value_at(_find_configuration(settings), ("skills", "load"))) or {}
     return (Path(text).expanduser() for text in texts_of(load, "extraDirs") if text)
+
+
+def _find_configuration(settings: AgentSettings) -> JsonObject:
+    """Give OpenClaw's own configuration; empty where there is none."""
+    for file in settings.sources:
+        if file.name.endswith("/openclaw.json"):
+            return file.content
+    return {}
+
+
+def _find_eligible(files: Sequence[SkillFile], request: SkillRequest) -> WorkspaceSkills:
+    return find_eligible_skills(files, request, _find_configuration(request.settings))
 
 
 def _list_openclaws(files: Sequence[SkillFile], request: SkillRequest) -> tuple[ListedSkill, ...]:
     """List what OpenClaw tells of; a path below the home folder begins with `~`, but for those
     that lie in its own."""
-    found = find_eligible_skills(files, request)
+    found = _find_eligible(files, request)
     skills: list[ListedSkill] = []
     for skill in found.skills:
         is_own = skill.source == "managed"
@@ -217,6 +230,7 @@ OPENCLAW_SKILLS = SkillLoader(
     list_files=_list_openclaws_files,
     list_folders=_list_openclaws_folders,
     list_skills=_list_openclaws,
+    find_eligible=_find_eligible,
     list_uses=_list_uses,
     off_file=_SKILL_NAME,
     off_line="disable-model-invocation: true",
