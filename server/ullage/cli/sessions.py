@@ -6,6 +6,7 @@ import click
 
 from ullage.cli.options import current_config, json_option, window_option
 from ullage.cli.output import TABLE_COLUMNS, answer, n_columns, safe, working
+from ullage.core.gauge.usage import DEFAULT_DAYS
 from ullage.store.files.places import current_places
 
 MAX_DAYS = 3650
@@ -39,7 +40,7 @@ def sessions(limit: int, window: int | None, as_json: bool) -> None:
     "--days",
     "n_days",
     type=click.IntRange(1, MAX_DAYS),
-    default=14,
+    default=DEFAULT_DAYS,
     show_default=True,
     metavar="N",
     help="Days up to today.",

@@ -1,10 +1,12 @@
 """What the sessions of a folder used: each answer once, on its day, at the prices of its model."""
 
+import re
 from datetime import date, timedelta
 
 import pytest
 
 from claude_files import ClaudeFile, text
+from codex_files import CodexFile
 from pi_files import MODEL, START, Json, PiFile
 from running import Place
 from ullage.app.gauge.usage import UsageReport, report_usage, usage_text
@@ -29,6 +31,17 @@ def write_claude(place: Place, session_id: str, data: bytes) -> None:
 def write_pi(place: Place, data: bytes) -> None:
     folder = f"--{str(place.cwd).lstrip('/').replace('/', '-')}--"
     place.write(str(place.home / ".pi" / "agent" / "sessions" / folder / "a.jsonl"), data)
+
+
+def write_codex(place: Place, name: str, n_total: int, **meta: object) -> None:
+    """Write a rollout of an answer and a compaction."""
+    codex = CodexFile(id=name, cwd=str(place.cwd), **meta)
+    codex.turn()
+    codex.user("Add a parser.")
+    codex.assistant("Done.", n_total=n_total)
+    codex.compact("A parser was added.", "Add a parser.")
+    data = codex.data.replace(b"2026-11-21T", b"2026-02-03T")
+    place.write(str(place.home / ".codex/sessions/2026/02/03" / f"rollout-{name}.jsonl"), data)
 
 
 def report(place: Place, *, today: date = SECOND_DAY, n_days: int = 7) -> UsageReport:
@@ -68,6 +81,38 @@ def test_what_a_copy_of_a_session_holds_too_counts_once(place: Place, claude: Cl
     copy = claude.data.replace(claude.session_id.encode(), other.encode())
     write_claude(place, other, copy)
     assert report(place).total.requests == 1
+
+
+def test_answers_at_the_same_offset_of_two_rollouts_both_count(place: Place) -> None:
+    write_codex(place, "a", 120)
+    write_codex(place, "b", 130)
+    assert (report(place).total.requests, report(place).total.sent_tokens) == (2, 240)
+
+
+def test_a_fork_of_a_rollout_with_a_longer_header_counts_once(place: Place) -> None:
+    write_codex(place, "a", 120)
+    write_codex(place, "b", 120, forked_from_id="a")
+    used = report(place)
+    assert (used.total.requests, used.days[0].compactions) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        pytest.param(b'"9999-12-31T23:59:59Z"', id="the last second of the calendar"),
+        pytest.param(b"9000000000000000", id="no time at all"),
+        pytest.param(b'"2026-02-06T10:00:00Z"', id="tomorrow"),
+    ],
+)
+def test_what_no_day_up_to_today_has_is_left_out(
+    place: Place, claude: ClaudeFile, at: bytes
+) -> None:
+    claude.boundary()
+    claude.summary("A parser was added.")
+    data = re.sub(rb'(?<="timestamp":)"[^"]+"', at, claude.data)
+    write_claude(place, claude.session_id, data)
+    used = report(place)
+    assert (used.days, used.total.requests, used.problems) == ([], 0, [])
 
 
 def test_what_was_compacted_away_is_still_told(place: Place, claude: ClaudeFile) -> None:

@@ -34,6 +34,7 @@ from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.recalled import cut_recalled, list_recalled
 from ullage.core.transcript.speech import read_speech
 from ullage.errors import InputError
+from ullage.store.files.local_time import day_of
 from ullage.store.files.places import Places
 from ullage.store.memory.changes import recover_memory_changes
 from ullage.store.memory.dream_state import (
@@ -188,7 +189,7 @@ def list_statements(session: Session, places: Places) -> Iterator[Statement]:
             yield Statement(
                 text=" ".join(quote_memory(cut_to_statement(text), secrets).split()),
                 origin="user",
-                day=_day_of(item) or _written_day(session),
+                day=f"{day_of(item.at_ms) or _written_day(session)}",
                 place=f"{name}, message {number}",
                 is_picked=False,
             )
@@ -240,13 +241,3 @@ def _fingerprint(session: Session) -> str:
     lines = session.lines
     inode = lines.fingerprint.inode if isinstance(lines, FileLines) else 0
     return f"{inode}:{lines.size_bytes}:{lines.written_ns}"
-
-
-def _day_of(item: ContextItem) -> str:
-    if item.at_ms is None:
-        return ""
-    try:
-        return f"{datetime.fromtimestamp(item.at_ms / 1000):%Y-%m-%d}"
-    except (ValueError, OverflowError, OSError):
-        # What a session notes may be no time at all.
-        return ""

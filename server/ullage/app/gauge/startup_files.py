@@ -1,14 +1,12 @@
 """Whether an agent read, after a compaction, the files that its workspace's AGENTS.md asks for."""
 
 from collections.abc import Sequence
-from contextlib import suppress
-from datetime import date, datetime
 from pathlib import Path
 
 from ullage.core.checkpoint.startup_rules import AGENTS_NAME, find_startup_rules
 from ullage.core.gauge.status import last_compaction_ms
 from ullage.core.transcript.context import Context
-from ullage.store.files.local_time import LOCAL, local_now
+from ullage.store.files.local_time import day_of, local_now
 from ullage.store.files.text_files import exists, read_text_inside
 from ullage.store.files.work_tree import list_folders_up
 
@@ -29,7 +27,8 @@ def find_unread_startup_files(context: Context) -> tuple[str, ...] | None:
         return None
     from ullage.core.checkpoint.startup_files import find_unread_files, list_startup_files
 
-    named = list_startup_files(find_startup_rules(agents_md), _day_of(last_compaction_ms(context)))
+    day = day_of(last_compaction_ms(context)) or local_now().date()
+    named = list_startup_files(find_startup_rules(agents_md), day)
     files = [name for name in named if exists(top / name)]
     return find_unread_files(context, files, str(top)) if files else None
 
@@ -55,10 +54,3 @@ def unread_text(unread: Sequence[str], time: str) -> str:
     return (
         f"after the compaction at {time} the agent did not read {named} that {AGENTS_NAME} asks for"
     )
-
-
-def _day_of(at_ms: int | None) -> date:
-    with suppress(ValueError, OverflowError, OSError):
-        if at_ms is not None:
-            return datetime.fromtimestamp(at_ms / 1000, LOCAL).date()
-    return local_now().date()

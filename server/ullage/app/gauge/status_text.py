@@ -17,6 +17,7 @@ from ullage.core.text.prose import write_age
 from ullage.core.transcript.agent_lines import cost_text, limit_text
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.limits import Limit, list_current
+from ullage.store.files.local_time import local_now, moment_of
 
 RULE = "━" * 50
 """The line below a heading."""
@@ -223,12 +224,8 @@ def bar(ratio: float, n_chars: int = BAR_CHARS) -> str:
 
 def local_time(at_ms: int | None) -> str:
     """Write a time for people: of today the hour, of this year the day too, else the date."""
-    if at_ms is None:
-        return "unknown"
-    now = datetime.now().astimezone()
-    try:
-        at = datetime.fromtimestamp(at_ms / 1000).astimezone()
-    except (ValueError, OverflowError, OSError):
+    at, now = moment_of(at_ms), local_now()
+    if at is None:
         return "unknown"
     if at.date() == now.date():
         return f"{at:%H:%M}"

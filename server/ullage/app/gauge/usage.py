@@ -13,15 +13,16 @@ from ullage.app.sessions.find import list_sessions, list_subagents
 from ullage.app.sessions.load import read
 from ullage.app.sessions.past import list_all_items
 from ullage.app.sessions.session import Session
-from ullage.core.gauge.usage import Spent, add_up, find_spent
+from ullage.core.gauge.usage import DEFAULT_DAYS, Spent, add_up, find_spent
 from ullage.core.text.prose import plural
 from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.entries import Usage
 from ullage.errors import InputError
 from ullage.formats.reading import Reading
+from ullage.store.files.local_time import day_of
 from ullage.store.files.places import Places
 from ullage.store.gauge.models import find_priced_model
 
-DEFAULT_DAYS = 14
 HEADS = ("Day", "Requests", "Sent", "Cached", "Answered", "Compacted", "Cost")
 WIDTHS = (8, 7, 6, 8, 9, 8)
 """Of all but the day."""
@@ -67,8 +68,11 @@ class UsageReport(msgspec.Struct, frozen=True, kw_only=True):
     """What could not be read, a line each; there may be more requests in it."""
 
 
+_Key = str | tuple[str | int | None, ...]
+
+
 class _Answer(msgspec.Struct, frozen=True, kw_only=True):
-    at_ms: int
+    day: date
     model: str
     spent: Spent
 
@@ -76,10 +80,15 @@ class _Answer(msgspec.Struct, frozen=True, kw_only=True):
 class _Read(msgspec.Struct):
     """What was learned of all sessions; what stands in two of them, as in a copy, counts once."""
 
-    since_ms: int
-    answers: dict[str, _Answer] = {}
-    compactions: dict[str, int] = {}
-    """When each was, by its entry."""
+    first_day: date
+    last_day: date
+    answers: dict[_Key, _Answer] = {}
+    compactions: dict[_Key, date] = {}
+
+    def day_in(self, at_ms: int | None) -> date | None:
+        """Tell the day, unless it is no day, or none of those that are added up."""
+        day = day_of(at_ms)
+        return day if day is not None and self.first_day <= day <= self.last_day else None
 
 
 def report_usage(
@@ -90,8 +99,8 @@ def report_usage(
     Takes some 15 ms for each megabyte of the sessions that were written to since.
     """
     since = today - timedelta(days=n_days - 1)
-    found, problems = _Read(_start_ms(since)), list[str]()
-    for session in _list_since(found.since_ms, folders, places, problems):
+    found, problems = _Read(since, today), list[str]()
+    for session in _list_since(_start_ms(since), folders, places, problems):
         try:
             _add(session, read(session, places), found)
         except InputError as error:
@@ -99,9 +108,9 @@ def report_usage(
     by_day: defaultdict[date, list[Spent]] = defaultdict(list)
     by_model: defaultdict[str, list[Spent]] = defaultdict(list)
     for answer in found.answers.values():
-        by_day[_day_of(answer.at_ms)].append(answer.spent)
+        by_day[answer.day].append(answer.spent)
         by_model[answer.model].append(answer.spent)
-    compactions = Counter(map(_day_of, found.compactions.values()))
+    compactions = Counter(found.compactions.values())
     models = {model: add_up(parts) for model, parts in by_model.items()}
     return UsageReport(
         folders=list(map(str, folders)),
@@ -180,32 +189,29 @@ def _list_since(
 
 
 def _add(session: Session, reading: Reading, found: _Read) -> None:
-    context = reading.context
+    context, agent = reading.context, reading.context.header.agent
     for item in list_all_items(session, reading):
         usage = item.message.usage
-        if usage is not None and item.at_ms is not None and item.at_ms >= found.since_ms:
+        if usage is not None and (day := found.day_in(item.at_ms)) is not None:
             model = item.message.model or context.model
-            row = find_priced_model(context.header.agent, context.provider, model)
+            row = find_priced_model(agent, context.provider, model)
             # One answer may stand on several entries: the last one has all of it.
-            found.answers[_key_of(item)] = _Answer(
-                at_ms=item.at_ms, model=model or UNKNOWN_MODEL, spent=find_spent(usage, row)
+            found.answers[_key_of(item, usage, agent)] = _Answer(
+                day=day, model=model or UNKNOWN_MODEL, spent=find_spent(usage, row)
             )
     for ref in context.compactions:
         compaction = session.agent.read_compaction(session.lines, ref)
-        if compaction is not None and (compaction.at_ms or 0) >= found.since_ms:
-            found.compactions[compaction.entry_id] = compaction.at_ms or 0
+        if compaction is not None and (day := found.day_in(compaction.at_ms)) is not None:
+            found.compactions[agent, compaction.at_ms] = day
 
 
-def _key_of(item: ContextItem) -> str:
-    return item.message.answer_id or item.entry_id
+def _key_of(item: ContextItem, usage: Usage, agent: str | None) -> _Key:
+    """Name an answer in all sessions: an entry's id may be its place in one file."""
+    return item.message.answer_id or (agent, item.at_ms, usage.n_sent, usage.n_output)
 
 
 def _start_ms(day: date) -> int:
     return int(datetime.combine(day, time.min).astimezone().timestamp() * 1000)
-
-
-def _day_of(at_ms: int) -> date:
-    return datetime.fromtimestamp(at_ms / 1000).date()
 
 
 def _report(spent: Spent) -> SpentReport:

@@ -8,6 +8,9 @@ from ullage.core.gauge.price import read_prices
 from ullage.core.gauge.window import ModelRow
 from ullage.core.transcript.entries import Usage
 
+DEFAULT_DAYS = 14
+"""Up to today, that are added up (chosen)."""
+
 _MILLION = 1_000_000
 
 

@@ -1,6 +1,6 @@
-"""The local clock in a zone that knows when its clocks change."""
+"""The local clock in a zone that knows when its clocks change, and what it shows at a time."""
 
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 
 
 class _LocalZone(tzinfo):
@@ -25,3 +25,18 @@ LOCAL = _LocalZone()
 
 def local_now() -> datetime:
     return datetime.now(LOCAL)
+
+
+def moment_of(at_ms: int | None) -> datetime | None:
+    """Read a time by the clock here; None for none and for what no calendar has."""
+    if at_ms is None:
+        return None
+    try:
+        return datetime.fromtimestamp(at_ms / 1000, LOCAL)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def day_of(at_ms: int | None) -> date | None:
+    moment = moment_of(at_ms)
+    return None if moment is None else moment.date()
