@@ -223,6 +223,21 @@ def test_what_is_written_into_a_file_that_was_there_is_seen(home: Home) -> None:
     assert home.line() == home.truth() != line
 
 
+def test_only_what_claude_code_appends_is_told_by_the_short_way(home: Home) -> None:
+    codex = CodexFile(cwd=str(home.place.cwd))
+    codex.turn()
+    codex.assistant("Done.", n_total=50_000)
+    path = home.codex / "rollout-2026-11-28T00-00-00-1.jsonl"
+    path.write_bytes(codex.data)
+    home.settle(IDLE_S)
+    assert home.line() == home.truth()
+    assert home.is_short()
+    codex.assistant("Done again.", n_total=90_000)
+    path.write_bytes(codex.data)
+    assert not home.is_short()
+    assert home.line() == home.truth()
+
+
 def test_where_nothing_may_be_written_a_folder_is_looked_at_each_time(home: Home) -> None:
     settings = home.place.home / ".openclaw" / "config.yaml"
     settings.parent.mkdir()

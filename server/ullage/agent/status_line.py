@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import BinaryIO, TextIO
 
-AGENT, AGENT_NAME = "claude-code", "Claude Code"
+AGENT = "claude-code"
 """The one agent that gives its status line the session."""
 INPUT_TIME_LIMIT_S = 1.0
 """tmux leaves the input open and writes nothing; an agent has it at hand (chosen)."""
@@ -132,7 +132,7 @@ def _write_quickly(
     lines = quick_state.read_appended(path, snapshot)
     if lines is None or not quick_state.are_settings_equal(snapshot):
         return None
-    if lines and snapshot["agent"] != AGENT_NAME:
+    if lines and snapshot["agent_id"] != AGENT:
         return None
     tail = read_tail(lines, snapshot) if lines else (None, 0)
     if tail is None or any(mark in line for line in lines for mark in _TITLE_MARKS):
@@ -178,6 +178,7 @@ def _read_agents(fields: dict[str, object]) -> tuple[dict[str, object], dict[str
     from ullage.app.sessions.load import load
     from ullage.app.sessions.open import open_session
     from ullage.errors import StorageError
+    from ullage.formats.registry import agent_info
     from ullage.store.files.places import places_of_agent
     from ullage.store.state.agent_figures import figures_path, write_figures
 
@@ -191,7 +192,7 @@ def _read_agents(fields: dict[str, object]) -> tuple[dict[str, object], dict[str
     path = Path(str(fields.get("transcript_path") or ""))
     if not path.is_file():
         # A session begins before its transcript does.
-        return {"agent": AGENT_NAME}, figures
+        return {"agent": agent_info(AGENT).name}, figures
     loaded = load(open_session(path), config, places)
     leave_snapshot(loaded, places)
     return describe_line(loaded), figures

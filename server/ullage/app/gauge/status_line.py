@@ -25,6 +25,7 @@ def describe_line(loaded: Loaded) -> dict[str, object]:
     return {
         **describe_gauge(loaded.status.gauge, loaded.policy),
         "agent": loaded.session.agent.name,
+        "agent_id": loaded.session.agent.agent,
         "model": loaded.context.model,
         "title": title_text(loaded),
     }
