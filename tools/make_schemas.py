@@ -18,7 +18,6 @@ from ullage.app.change.checkpoint_report import (
 )
 from ullage.app.change.compact_report import CompactReport
 from ullage.app.change.prune import PruneReport
-from ullage.app.change.redo import RedoReport
 from ullage.app.change.undo import UndoReport
 from ullage.app.config.report import CheckReport, ConfigReport
 from ullage.app.dream.report import BackfillReport, DreamReport, InboxReport
@@ -70,7 +69,7 @@ REPORTS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
     ("memory-backfill", BackfillReport),
     ("prune", PruneReport),
     ("undo", UndoReport),
-    ("redo", RedoReport),
+    ("redo", UndoReport),
     ("autocompact-status", AutoReport),
     ("pin-list", PinsReport),
     ("checkpoint", Checkpoint),

@@ -36,7 +36,7 @@ def reading(place: Place) -> Path:
     return place.write("reading.jsonl", pi.data)
 
 
-def test_a_prune_is_shown_made_and_taken_back(place: Place, reading: Path) -> None:
+def test_a_prune_is_shown_made_taken_back_and_made_again(place: Place, reading: Path) -> None:
     original = reading.read_bytes()
     session = ("--session", reading)
     planned = answer(place, "prune", "--dry-run", *session)
@@ -54,6 +54,9 @@ def test_a_prune_is_shown_made_and_taken_back(place: Place, reading: Path) -> No
     assert answer(place, "undo", "--dry-run", *session)["outcome"] == "planned"
     assert answer(place, "undo", *session)["outcome"] == "undone"
     assert reading.read_bytes() == original
+    idle(reading)
+    redone = answer(place, "redo", *session)
+    assert (redone["outcome"], redone["tokens_after"]) == ("redone", done["tokens_after"])
 
 
 def test_compact_prunes_where_it_is_asked_to(place: Place, reading: Path) -> None:

@@ -19,7 +19,6 @@ def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
     asked where no session was named, and where messages would be left behind.
     """
     from ullage.app.change import undo as use_case
-    from ullage.app.gauge.status_text import name_text
     from ullage.app.sessions.named import find_session
     from ullage.cli.previews import tell_of_wait
 
@@ -30,12 +29,11 @@ def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
         plan = use_case.plan_undo(opened, config, places)
     planned = use_case.report_undo_plan(plan)
     if dry_run:
-        answer(use_case.undo_plan_text(planned), planned, as_json)
+        answer(use_case.undo_plan_text(planned, "undo"), planned, as_json)
         return
     if not yes and (session is None or plan.n_left_behind):
-        click.echo(safe(use_case.undo_plan_text(planned)), err=True)
-        question = f"Undo the last change of {name_text(plan.loaded)}?"
-        if not click.confirm(question, err=True):
+        click.echo(safe(use_case.undo_plan_text(planned, "undo")), err=True)
+        if not click.confirm(use_case.undo_question(plan), err=True):
             click.echo("Nothing was undone.", err=True)
             return
     refuse_read_only(config.policy)
@@ -55,6 +53,12 @@ def redo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
     was named.
     """
     from ullage.app.change import redo as use_case
+    from ullage.app.change.undo import (
+        report_undo_plan,
+        report_undone,
+        undo_plan_text,
+        undone_text,
+    )
     from ullage.app.sessions.named import find_session
     from ullage.cli.previews import tell_of_wait
 
@@ -63,12 +67,12 @@ def redo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
     opened = find_session(session, places.for_reading(is_read_only=config.policy.is_read_only))
     with working():
         plan = use_case.plan_redo(opened, config, places)
-    planned = use_case.report_redo_plan(plan)
+    planned = report_undo_plan(plan.way)
     if dry_run:
-        answer(use_case.redo_plan_text(planned), planned, as_json)
+        answer(undo_plan_text(planned, "redo"), planned, as_json)
         return
     if not yes and session is None:
-        click.echo(safe(use_case.redo_plan_text(planned)), err=True)
+        click.echo(safe(undo_plan_text(planned, "redo")), err=True)
         if not click.confirm(use_case.redo_question(plan), err=True):
             click.echo("Nothing was made again.", err=True)
             return
@@ -76,4 +80,4 @@ def redo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
     tell_of_wait(opened.path)
     with working():
         redone = use_case.redo(plan, config, places)
-    answer(use_case.redone_text(plan, redone), use_case.report_redone(redone), as_json)
+    answer(undone_text(redone), report_undone(redone), as_json)

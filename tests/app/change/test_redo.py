@@ -11,8 +11,8 @@ from planning import SMALL, compacted, loaded, undone
 from seed_files import flat_file
 from ullage.app.change.compact import Request
 from ullage.app.change.prune import PruneRequest, PruningPlan, plan_pruning, prune
-from ullage.app.change.redo import plan_redo, redo, redone_line, report_redo_plan
-from ullage.app.change.undo import UndoResult
+from ullage.app.change.redo import plan_redo, redo
+from ullage.app.change.undo import UndoResult, report_undo_plan, report_undone, undone_line
 from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config, Policy
 from ullage.errors import AlreadyChanged, ChangedMeanwhile, Refused, WriteNotSupported
@@ -22,11 +22,13 @@ from ullage.store.files.places import Places
 
 def redone(path: Path, places: Places) -> UndoResult:
     plan = plan_redo(open_session(path), SMALL, places)
-    planned = report_redo_plan(plan)
+    planned = report_undo_plan(plan.way)
     done = redo(plan, SMALL, places)
     make_idle(done.after.path)
-    assert (str(done.before.path), str(done.after.path)) == (planned.path, planned.path_after)
-    assert redone_line(plan, done).startswith(f"Made again: the {plan.what} · ")
+    report = report_undone(done)
+    assert (report.path, report.path_after) == (planned.path, planned.path_after)
+    assert report.outcome == "redone"
+    assert undone_line(done).startswith(f"Made again: the {plan.what} · ")
     return done
 
 

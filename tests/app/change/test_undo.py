@@ -65,10 +65,10 @@ def test_messages_that_stay_behind_are_asked_about_and_the_way_on_is_told(
     plan = plan_undo_of(made_change(made), SMALL, places)
     assert plan.n_left_behind == n_later
     assert undo_question(plan).startswith("Undo the last compaction of More work. · Claude Code · ")
-    *_, last_line = undo_plan_text(report_undo_plan(plan)).splitlines()
+    *_, last_line = undo_plan_text(report_undo_plan(plan), "undo").splitlines()
     assert last_line == f"{said} {new}"
     undone = undo(plan, SMALL, places)
-    assert undone_line(plan, undone).startswith("Undone: the compaction · ")
+    assert undone_line(undone).startswith("Undone: the compaction · ")
     assert undone.is_elsewhere
     assert undone.resume_command == f"claude --resume {old.stem}"
     assert new.exists()

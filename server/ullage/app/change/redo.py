@@ -2,12 +2,11 @@
 
 import hashlib
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
 from ullage.app.change import undo
-from ullage.app.change.make import change_target, way_on_lines
+from ullage.app.change.make import change_target
 from ullage.app.config.load import refuse_read_only
 from ullage.app.gauge.status_text import name_text
 from ullage.app.sessions.load import Loaded, load
@@ -16,7 +15,6 @@ from ullage.app.sessions.session import Session
 from ullage.core.change.edit import FileChange, put_back, take_off
 from ullage.core.change.receipt import Receipt
 from ullage.core.config.settings import Config
-from ullage.core.gauge.gauge import gauge_text
 from ullage.errors import Refused
 from ullage.store.change.new_session import bring_back
 from ullage.store.change.receipts import (
@@ -31,37 +29,16 @@ from ullage.store.files.places import Places
 from ullage.store.transcript.reader import FileLines, look_at
 
 
-class Return(msgspec.Struct, frozen=True, kw_only=True):
-    """A session file that we made and took away comes back."""
-
-    loaded: Loaded
-    """The session that it was made from."""
-    receipt: Receipt
-
-
 class Redo(msgspec.Struct, frozen=True, kw_only=True):
     """What takes an undo back."""
 
-    way: Return | undo.Withdrawal | undo.Reversal
+    way: undo.Return | undo.Withdrawal | undo.Reversal
     what: str
     """The kind of change that is made again, where that is known."""
 
     @property
     def loaded(self) -> Loaded:
         return self.way.loaded
-
-
-class RedoReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer of `ullage redo --json`."""
-
-    outcome: Literal["planned", "redone"]
-    path: str
-    path_after: str
-    """Where the session goes on."""
-    tokens_before: int | None
-    tokens_after: int | None
-    resume: str | None = None
-    """The command that goes on with the session; null where none does."""
 
 
 def plan_redo(session: Session, config: Config, places: Places) -> Redo:
@@ -74,7 +51,7 @@ def plan_redo(session: Session, config: Config, places: Places) -> Redo:
     lines, loaded = change_target(session).lines, load(session, config, places)
     withdrawn = _find_withdrawn(session.path, lines, places)
     if withdrawn is not None:
-        return Redo(way=Return(loaded=loaded, receipt=withdrawn), what=withdrawn.occasion.kind)
+        return Redo(way=undo.Return(loaded=loaded, receipt=withdrawn), what=withdrawn.occasion.kind)
     receipts = list_receipts(session.state_key, places).receipts
     undone = _find_undo(receipts, session.path)
     if undone is None:
@@ -107,12 +84,13 @@ def redo(plan: Redo, config: Config, places: Places) -> undo.UndoResult:
         WriteNotSupported: the workspace is read-only.
     """
     match plan.way:
-        case Return():
-            return _bring_back(plan.way, config, places)
+        case undo.Return():
+            done = _bring_back(plan.way, config, places)
         case undo.Withdrawal():
-            return undo.withdraw(plan.way, config, places)
+            done = undo.withdraw(plan.way, config, places)
         case undo.Reversal():
-            return undo.reverse(plan.way, config, places)
+            done = undo.reverse(plan.way, config, places)
+    return msgspec.structs.replace(done, outcome="redone", what=plan.what)
 
 
 def _find_withdrawn(path: Path, lines: FileLines, places: Places) -> Receipt | None:
@@ -163,7 +141,7 @@ def _went_on(session: Session) -> Refused:
     )
 
 
-def _bring_back(plan: Return, config: Config, places: Places) -> undo.UndoResult:
+def _bring_back(plan: undo.Return, config: Config, places: Places) -> undo.UndoResult:
     receipt, before = plan.receipt, plan.loaded
     refuse_read_only(before.policy, config.policy)
     path, key = Path(receipt.new_path or ""), receipt.occasion.session_key
@@ -182,66 +160,13 @@ def _bring_back(plan: Return, config: Config, places: Places) -> undo.UndoResult
         mark(key, receipt.receipt_id, "done", places)
     session = open_session(path)
     return undo.UndoResult(
+        outcome="redone",
+        what=receipt.occasion.kind,
         before=before,
         after=load(session, config, places),
         resume_command=session.agent.resume_command(session.header, path),
     )
 
 
-def report_redo_plan(plan: Redo) -> RedoReport:
-    if isinstance(plan.way, Return):
-        occasion = plan.way.receipt.occasion
-        return RedoReport(
-            outcome="planned",
-            path=str(plan.loaded.path),
-            path_after=plan.way.receipt.new_path or "",
-            tokens_before=plan.loaded.status.gauge.used_tokens,
-            tokens_after=occasion.n_tokens_after,
-        )
-    planned = undo.report_undo_plan(plan.way)
-    return RedoReport(
-        outcome="planned",
-        path=planned.path,
-        path_after=planned.path_after,
-        tokens_before=planned.tokens_before,
-        tokens_after=planned.tokens_after,
-    )
-
-
-def report_redone(redone: undo.UndoResult) -> RedoReport:
-    return RedoReport(
-        outcome="redone",
-        path=str(redone.before.path),
-        path_after=str(redone.after.path),
-        tokens_before=redone.before.status.gauge.used_tokens,
-        tokens_after=redone.after.status.gauge.used_tokens,
-        resume=redone.resume_command,
-    )
-
-
-def redo_plan_text(report: RedoReport) -> str:
-    before, after = undo.tokens_text(report.tokens_before), undo.tokens_text(report.tokens_after)
-    lines = [f"Current context: {before}", f"After redo: {after}"]
-    if report.path_after != report.path:
-        lines.append(f"The session goes on in {report.path_after}")
-    return "\n".join(lines)
-
-
 def redo_question(plan: Redo) -> str:
     return f"Make the {plan.what} of {name_text(plan.loaded)} again?"
-
-
-def redone_line(plan: Redo, redone: undo.UndoResult) -> str:
-    """Tell of it in one line."""
-    before, after = redone.before.status.gauge, redone.after.status.gauge
-    return f"Made again: the {plan.what} · {gauge_text(before)} → {gauge_text(after)} of the window"
-
-
-def redone_text(plan: Redo, redone: undo.UndoResult) -> str:
-    return "\n".join(
-        (
-            f"✓ {redone_line(plan, redone)}",
-            f"  Session: {redone.after.session.header.session_id}",
-            *way_on_lines(redone.resume_command),
-        )
-    )

@@ -51,7 +51,20 @@ class Reversal(msgspec.Struct, frozen=True, kw_only=True):
         return self.change.loaded
 
 
+class Return(msgspec.Struct, frozen=True, kw_only=True):
+    """A session file that we made and took away comes back; what a redo may be."""
+
+    loaded: Loaded
+    """The session that it was made from."""
+    receipt: Receipt
+
+
 class UndoResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What an undo or a redo did."""
+
+    outcome: Literal["undone", "redone"]
+    what: str
+    """The kind of change that was taken back or made again, where that is known."""
     before: Loaded
     after: Loaded
     resume_command: str | None
@@ -65,9 +78,9 @@ class UndoResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UndoReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer of `ullage undo --json`."""
+    """The answer of `ullage undo --json` and `ullage redo --json`."""
 
-    outcome: Literal["planned", "undone"]
+    outcome: Literal["planned", "undone", "redone"]
     path: str
     path_after: str
     """Where the session goes on; another file where ours goes or a new one is made."""
@@ -204,7 +217,13 @@ def reverse(plan: Reversal, config: Config, places: Places) -> UndoResult:
     made = make.make_change(plan.change, config, places, kind="undo", undoes=undoes)
     before = plan.loaded
     after = measure_reading(made.session, made.reading, config, before.count, before.secrets)
-    return UndoResult(before=before, after=after, resume_command=made.resume_command)
+    return UndoResult(
+        outcome="undone",
+        what=_kind_text(plan),
+        before=before,
+        after=after,
+        resume_command=made.resume_command,
+    )
 
 
 def _undone_restore(loaded: Loaded, receipt: Receipt | None, taken_out: FileChange) -> Reversal:
@@ -280,45 +299,50 @@ def withdraw(plan: Withdrawal, config: Config, places: Places) -> UndoResult:
     )
     session = plan.old.session
     return UndoResult(
+        outcome="undone",
+        what=_kind_text(plan),
         before=plan.loaded,
         after=plan.old,
         resume_command=session.agent.resume_command(session.header, plan.old.path),
     )
 
 
-def report_undo_plan(plan: Withdrawal | Reversal) -> UndoReport:
-    if isinstance(plan, Withdrawal):
-        path_after = plan.old.path
-        before = plan.loaded.status.gauge.used_tokens
-        after = plan.old.status.gauge.used_tokens
-    else:
-        path_after = plan.change.path_after
-        before, after = plan.change.n_tokens_before, plan.change.n_tokens_after
+def report_undo_plan(plan: Withdrawal | Reversal | Return) -> UndoReport:
+    before, n_left_behind = plan.loaded.status.gauge.used_tokens, 0
+    match plan:
+        case Withdrawal():
+            path_after, after = str(plan.old.path), plan.old.status.gauge.used_tokens
+            n_left_behind = plan.n_left_behind
+        case Reversal(change=change):
+            path_after, after = str(change.path_after), change.n_tokens_after
+            before, n_left_behind = change.n_tokens_before, plan.n_left_behind
+        case Return(receipt=receipt):
+            path_after, after = receipt.new_path or "", receipt.occasion.n_tokens_after
     return UndoReport(
         outcome="planned",
         path=str(plan.loaded.path),
-        path_after=str(path_after),
+        path_after=path_after,
         tokens_before=before,
         tokens_after=after,
-        messages_left_behind=plan.n_left_behind,
+        messages_left_behind=n_left_behind,
     )
 
 
-def report_undone(undone: UndoResult) -> UndoReport:
+def report_undone(done: UndoResult) -> UndoReport:
     return UndoReport(
-        outcome="undone",
-        path=str(undone.before.path),
-        path_after=str(undone.after.path),
-        tokens_before=undone.before.status.gauge.used_tokens,
-        tokens_after=undone.after.status.gauge.used_tokens,
-        resume=undone.resume_command,
+        outcome=done.outcome,
+        path=str(done.before.path),
+        path_after=str(done.after.path),
+        tokens_before=done.before.status.gauge.used_tokens,
+        tokens_after=done.after.status.gauge.used_tokens,
+        resume=done.resume_command,
     )
 
 
-def undo_plan_text(report: UndoReport) -> str:
+def undo_plan_text(report: UndoReport, verb: Literal["undo", "redo"]) -> str:
     lines = [
-        f"Current context: {tokens_text(report.tokens_before)}",
-        f"After undo: {tokens_text(report.tokens_after)}",
+        f"Current context: {_tokens_text(report.tokens_before)}",
+        f"After {verb}: {_tokens_text(report.tokens_after)}",
     ]
     if report.path_after != report.path:
         lines.append(f"The session goes on in {report.path_after}")
@@ -332,37 +356,39 @@ def undo_plan_text(report: UndoReport) -> str:
 
 
 def undo_question(plan: Withdrawal | Reversal) -> str:
-    return f"Undo the last {kind_text(plan)} of {name_text(plan.loaded)}?"
+    return f"Undo the last {_kind_text(plan)} of {name_text(plan.loaded)}?"
 
 
-def undone_line(plan: Withdrawal | Reversal, undone: UndoResult) -> str:
-    """Tell of an undo in one line."""
-    before, after = undone.before.status.gauge, undone.after.status.gauge
-    line = (
-        f"Undone: the {kind_text(plan)} · {gauge_text(before)} → {gauge_text(after)} of the window"
-    )
-    return line if undone.log_name is None else f"{line}. {_stays(undone.log_name)}"
+def undone_line(done: UndoResult) -> str:
+    """Tell of an undo or a redo in one line."""
+    line = _what_was_done(done)
+    return line if done.log_name is None else f"{line}. {_stays(done.log_name)}"
+
+
+def _what_was_done(done: UndoResult) -> str:
+    verb = "Undone" if done.outcome == "undone" else "Made again"
+    before, after = done.before.status.gauge, done.after.status.gauge
+    return f"{verb}: the {done.what} · {gauge_text(before)} → {gauge_text(after)} of the window"
 
 
 def _stays(log_name: str) -> str:
     return f"What was written to {log_name} stays there"
 
 
-def kind_text(plan: Withdrawal | Reversal) -> str:
+def _kind_text(plan: Withdrawal | Reversal) -> str:
     return "change" if plan.receipt is None else plan.receipt.occasion.kind
 
 
-def undone_text(undone: UndoResult) -> str:
-    before, after = undone.before.status.gauge, undone.after.status.gauge
+def undone_text(done: UndoResult) -> str:
     return "\n".join(
         (
-            f"✓ Undone: {gauge_text(before)} → {gauge_text(after)} of the window",
-            f"  Session: {undone.after.session.header.session_id}",
-            *(() if undone.log_name is None else (f"  {_stays(undone.log_name)}",)),
-            *make.way_on_lines(undone.resume_command),
+            f"✓ {_what_was_done(done)}",
+            f"  Session: {done.after.session.header.session_id}",
+            *(() if done.log_name is None else (f"  {_stays(done.log_name)}",)),
+            *make.way_on_lines(done.resume_command),
         )
     )
 
 
-def tokens_text(n_tokens: int | None) -> str:
+def _tokens_text(n_tokens: int | None) -> str:
     return "unknown" if n_tokens is None else f"{n_tokens:,} tokens"

@@ -342,4 +342,4 @@ async def _take_back(ls: UllageServer, made: ChangeResult) -> None:
     undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)
     refresh_lists(ls, "sessions", "checkpoints")
     way_on = text.tell_way_on(undone.resume_command, is_elsewhere=undone.is_elsewhere)
-    say(ls, f"{undone_line(plan, undone)}.{way_on}", MessageType.Info)
+    say(ls, f"{undone_line(undone)}.{way_on}", MessageType.Info)

@@ -6,7 +6,7 @@ from ullage.app.change.compact import Plan, Request, compact, plan_compaction, w
 from ullage.app.change.compact_report import made_text
 from ullage.app.change.make import ChangePlan, ChangeResult, copy_sentence
 from ullage.app.change.prune import NothingToPrune, PruneRequest, PruningPlan, plan_pruning, prune
-from ullage.app.change.redo import plan_redo, redo, redone_line
+from ullage.app.change.redo import plan_redo, redo
 from ullage.app.change.undo import (
     Reversal,
     UndoResult,
@@ -125,7 +125,7 @@ def _prune_question(plan: PruningPlan, change: ChangePlan) -> ConfirmParams:
 
 
 def undo_confirmation(plan: Withdrawal | Reversal) -> ConfirmParams:
-    detail = undo_plan_text(report_undo_plan(plan))
+    detail = undo_plan_text(report_undo_plan(plan), "undo")
     return ConfirmParams(question=undo_question(plan), detail=detail, button=_UNDO_BUTTON)
 
 
@@ -148,7 +148,7 @@ async def run_undo(ls: UllageServer, argument: UndoArgument) -> Outcome:
         return progress.report_cancelled("Nothing was undone.")
     undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)
     await show_changed(ls, path, undone.after.path)
-    return _report_way_back(undone, undone_line(plan, undone))
+    return _report_way_back(undone)
 
 
 async def run_redo(ls: UllageServer, argument: SessionArgument) -> Outcome:
@@ -157,14 +157,14 @@ async def run_redo(ls: UllageServer, argument: SessionArgument) -> Outcome:
     plan = await asyncio.to_thread(lambda: plan_redo(open_session(path), ls.config, ls.places))
     redone = await asyncio.to_thread(redo, plan, ls.config, ls.places)
     await show_changed(ls, path, redone.after.path)
-    return _report_way_back(redone, redone_line(plan, redone))
+    return _report_way_back(redone)
 
 
-def _report_way_back(done: UndoResult, line: str) -> Outcome:
+def _report_way_back(done: UndoResult) -> Outcome:
     session = done.after.session
     return Outcome(
         outcome="done",
-        message=f"{line} · {name_text(done.after)}",
+        message=f"{undone_line(done)} · {name_text(done.after)}",
         session=session_ref(session),
         resume=resume_of(session, done.resume_command) if done.is_elsewhere else None,
     )
