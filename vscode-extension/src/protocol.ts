@@ -83,7 +83,7 @@ export interface GaugeParams {
   /** What the session is called: its title, its agent and the end of its id. */
   title: string;
   /** What the status item says: the gauge, behind agent and title where another session lives. */
-  item: string;
+  itemText: string;
   /** Whether its user chose it, so that it stays. */
   isChosen: boolean;
   /** Whether it may be changed: Ullage writes to its agent's sessions, and the policy allows it. */

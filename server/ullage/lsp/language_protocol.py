@@ -29,7 +29,7 @@ from ullage.lsp.incoming import AnsweringProtocol, Fields
 Handling = Generator[Any, Any, Any]  # pyright: ignore[reportExplicitAny]: as pygls declares it
 Run: TypeAlias = Callable[[object], Awaitable[object]]
 
-_SHOWN = frozenset(("title", "detail", "label", "message", "item", "question"))
+_SHOWN = frozenset(("title", "detail", "label", "message", "itemText", "question"))
 """Fields of ours that are shown as plain text, whatever of a session stands in them."""
 client_token: Final[ContextVar[str | int | None]] = ContextVar("client_token", default=None)
 """The progress token that came with the request or the command that is being answered."""

@@ -73,7 +73,7 @@ class GaugeParams:
     label: str
     title: str = ""
     """What the session is called: its title, its agent and the end of its id."""
-    item: str = ""
+    itemText: str = ""
     """What the status item says: the gauge, behind agent and title where another session lives."""
     isChosen: bool = False
     """Whether its user chose it, so that it stays."""

@@ -46,6 +46,18 @@ def test_the_hover_tells_the_shares_largest_first_and_how_far_the_next_trigger_i
     assert tooltip.endswith("Automatic compaction: off")
 
 
+def test_a_time_that_no_calendar_has_is_not_told(place: Place) -> None:
+    pi = PiFile(cwd=str(place.cwd))
+    pi.user("question")
+    pi.assistant("answer", usage=1_000, model=MODEL)
+    data = re.sub(rb'"timestamp":\s*(\d+|"2[^"]*")', b'"timestamp":9000000000000000', pi.data)
+    loaded = load(open_session(place.write("s.jsonl", data)), Config(), place.places())
+    assert loaded.context.items[-1].at_ms == 9_000_000_000_000_000
+    tooltip = gauge_tooltip(loaded, None, is_automatic=False)
+    assert "1,000 reported by the provider" in tooltip
+    assert "as of" not in tooltip
+
+
 def test_the_hover_of_a_full_window_says_what_to_do(place: Place) -> None:
     loaded = growing(place, 39_900)
     tooltip = gauge_tooltip(loaded, fill(loaded), is_automatic=False)
@@ -101,10 +113,10 @@ async def test_the_limits_of_the_plan_stand_in_the_hover_and_beside_the_gauge_if
     await editor.start(place.cwd)
     found = await editor.gauge(lambda gauge: "Limits: 5h 3% until " in gauge.tooltip)
     assert "; week 41% until " in found.tooltip
-    assert found.item == found.text
+    assert found.itemText == found.text
     wish = types.DidChangeConfigurationParams(settings={"ullage": {"gauge.showLimits": True}})
     editor.client.workspace_did_change_configuration(wish)
-    await editor.gauge(lambda gauge: gauge.item == f"{found.text} · 5h 3% · week 41%")
+    await editor.gauge(lambda gauge: gauge.itemText == f"{found.text} · 5h 3% · week 41%")
 
 
 async def test_where_another_session_is_live_the_item_names_agent_and_title(
@@ -113,11 +125,11 @@ async def test_where_another_session_is_live_the_item_names_agent_and_title(
     _, path = workspace_session
     await editor.start(place.cwd)
     alone = await editor.gauge(lambda gauge: gauge.text == "42%")
-    assert alone.item == "42%"
+    assert alone.itemText == "42%"
     await editor.execute("ullage.choose", {"session": str(path)})
     other = PiFile(cwd=str(place.cwd), session_id="another")
     other.user("Something else.")
     other.assistant("Done.", usage=10_000, model=MODEL)
     place.write(str(path.with_name("2026-02-04_another.jsonl")), other.data, age_s=0.0)
-    named = await editor.gauge(lambda gauge: gauge.item != "42%")
-    assert re.fullmatch(r"pi / OpenClaw · \S.{0,23} 42%", named.item)
+    named = await editor.gauge(lambda gauge: gauge.itemText != "42%")
+    assert re.fullmatch(r"pi / OpenClaw · \S.{0,23} 42%", named.itemText)

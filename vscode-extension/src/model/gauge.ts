@@ -21,7 +21,7 @@ export function gaugeItem(params: GaugeParams, isBusy: boolean): GaugeItem | und
     return undefined;
   }
   return {
-    text: `$(${isBusy ? "loading~spin" : icon(params.level)}) ${shownAsText(params.item)}${params.isChosen ? " $(pinned)" : ""}`,
+    text: `$(${isBusy ? "loading~spin" : icon(params.level)}) ${shownAsText(params.itemText)}${params.isChosen ? " $(pinned)" : ""}`,
     tooltip: params.tooltip,
     background: background(params.level),
     label: params.label,

@@ -10,7 +10,7 @@ const params: GaugeParams = {
   level: "normal",
   label: "Context 42 percent used",
   title: "Fix double charges · pi / OpenClaw · s1",
-  item: "42%",
+  itemText: "42%",
   isChosen: false,
   canWrite: true,
   canNote: true,
@@ -31,12 +31,12 @@ test("the item shows the server's words behind the icon", () => {
 });
 
 test("an estimate and an unknown figure keep their marks", () => {
-  assert.equal(gaugeItem({ ...params, item: "~42%" }, false)?.text, "$(pulse) ~42%");
-  assert.equal(gaugeItem({ ...params, item: "?" }, false)?.text, "$(pulse) ?");
+  assert.equal(gaugeItem({ ...params, itemText: "~42%" }, false)?.text, "$(pulse) ~42%");
+  assert.equal(gaugeItem({ ...params, itemText: "?" }, false)?.text, "$(pulse) ?");
 });
 
 test("a title draws no icon", () => {
-  assert.equal(gaugeItem({ ...params, item: "$(error) 5%" }, false)?.text, "$(pulse) \\$(error) 5%");
+  assert.equal(gaugeItem({ ...params, itemText: "$(error) 5%" }, false)?.text, "$(pulse) \\$(error) 5%");
 });
 
 test("without a server the item stays where a gauge stood, and leads to what mends that", () => {
@@ -56,7 +56,7 @@ test("where the server is to be installed another item speaks", () => {
 });
 
 test("of several agents the one that is shown is named, and a chosen session has a mark", () => {
-  assert.equal(gaugeItem({ ...params, item: "Codex 42%", isChosen: true }, false)?.text, "$(pulse) Codex 42% $(pinned)");
+  assert.equal(gaugeItem({ ...params, itemText: "Codex 42%", isChosen: true }, false)?.text, "$(pulse) Codex 42% $(pinned)");
 });
 
 test("only the levels warning and error have a background", () => {

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Final
 
 from attrs import evolve
@@ -41,6 +40,7 @@ from ullage.lsp.error_edge import log_faults
 from ullage.lsp.follow import load_if_any, load_session
 from ullage.lsp.protocol import GAUGE_NOTIFICATION, GaugeParams, SessionArgument, StatusResult
 from ullage.lsp.state import UllageServer
+from ullage.store.files.local_time import moment_of
 from ullage.store.files.places import Places
 
 PAUSE_S = 5.0
@@ -91,7 +91,7 @@ async def _publish(ls: UllageServer) -> None:
         ls.sessions.filling = ls.begin(_fill, ls, loaded)
     params = evolve(
         params,
-        item=_item(loaded, params.text, is_named=_is_one_of_several(ls, loaded)),
+        itemText=_item(loaded, params.text, is_named=_is_one_of_several(ls, loaded)),
         isChosen=loaded.path == ls.sessions.chosen,
     )
     if _find_shown(ls) is not loaded:
@@ -238,10 +238,8 @@ def _as_of(loaded: Loaded) -> str:
     items = loaded.context.items
     if loaded.status.gauge.used_source == "reported":
         items = tuple(item for item in items if tells_usage(item))
-    at_ms = items[-1].at_ms if items else None
-    if at_ms is None:
-        return ""
-    return f", as of {datetime.fromtimestamp(at_ms / 1000).astimezone():%Y-%m-%d %H:%M}"
+    at = moment_of(items[-1].at_ms if items else None)
+    return "" if at is None else f", as of {at:%Y-%m-%d %H:%M}"
 
 
 def _shares(shares: tuple[Share, ...]) -> str:
