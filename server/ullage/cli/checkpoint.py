@@ -181,7 +181,7 @@ def _restore(
     plan: "RestorePlan", config: "Config", places: Places, problem: str | None, *, as_json: bool
 ) -> None:
     from ullage.app.change.checkpoint_report import report_restored, restored_text
-    from ullage.app.change.restore import NewPlan
+    from ullage.app.change.restore import Begun, NewPlan
     from ullage.app.change.restore import restore as make
     from ullage.cli.previews import tell_of_wait
 
@@ -189,7 +189,7 @@ def _restore(
         tell_of_wait(plan.loaded.path)
     with working():
         restored = make(plan, config, places)
-    for note in restored.notes:
+    for note in () if isinstance(restored, Begun) else restored.notes:
         tell_problem(note)
     answer(restored_text(plan, restored), report_restored(plan, restored, problem), as_json)
 

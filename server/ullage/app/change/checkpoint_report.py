@@ -7,8 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.change.make import new_file_lines, way_on_lines
-from ullage.app.change.restore import NewPlan, RestorePlan, RestoreResult
+from ullage.app.change.make import ChangeResult, new_file_lines, way_on_lines
+from ullage.app.change.restore import Begun, NewPlan, RestorePlan
 from ullage.app.checkpoint.find import Difference, Listing, SavedCheckpoint
 from ullage.app.checkpoint.write import WrittenCheckpoint
 from ullage.app.gauge.status_text import local_time
@@ -193,7 +193,7 @@ def report_restore_plan(plan: RestorePlan, problem: str | None) -> RestoreReport
 
 
 def report_restored(
-    plan: RestorePlan, restored: RestoreResult, problem: str | None
+    plan: RestorePlan, restored: Begun | ChangeResult, problem: str | None
 ) -> RestoreReport:
     return msgspec.structs.replace(
         report_restore_plan(plan, problem), outcome="restored", resume=restored.resume_command
@@ -213,7 +213,7 @@ def restore_plan_text(plan: RestorePlan) -> str:
     return "\n".join((*lines, "", "What the agent is told:", "", plan.text))
 
 
-def restored_text(plan: RestorePlan, restored: RestoreResult) -> str:
+def restored_text(plan: RestorePlan, restored: Begun | ChangeResult) -> str:
     checkpoint_id = plan.checkpoint.meta.checkpoint_id
     if isinstance(plan.change, NewPlan):
         lines = [f"✓ Restored {checkpoint_id} into a new session: {plan.path_after}"]

@@ -51,14 +51,11 @@ class RestorePlan(msgspec.Struct, frozen=True, kw_only=True):
         return self.change.path if isinstance(self.change, NewPlan) else self.change.path_after
 
 
-class RestoreResult(msgspec.Struct, frozen=True, kw_only=True):
+class Begun(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that begins with the text of a checkpoint, as it was written."""
+
     session: Session
-    """The one that has the text now."""
     resume_command: str | None
-    notes: tuple[str, ...]
-    """What the user should know besides."""
-    made: make.ChangeResult | None = None
-    """The change of a session that there was; None for one that was begun."""
 
 
 def plan_restore(
@@ -99,7 +96,7 @@ def as_text(session: Session) -> str:
     return f"`{command}` prints it for you to give to the agent"
 
 
-def restore(plan: RestorePlan, config: Config, places: Places) -> RestoreResult:
+def restore(plan: RestorePlan, config: Config, places: Places) -> Begun | make.ChangeResult:
     """Put the text where it was planned to go.
 
     Raises:
@@ -111,10 +108,7 @@ def restore(plan: RestorePlan, config: Config, places: Places) -> RestoreResult:
     """
     if isinstance(plan.change, NewPlan):
         return _begin(plan, plan.change, config, places)
-    made = make.make_change(plan.change, config, places, kind="restore")
-    return RestoreResult(
-        session=made.session, resume_command=made.resume_command, notes=made.notes, made=made
-    )
+    return make.make_change(plan.change, config, places, kind="restore")
 
 
 def _planned(
@@ -142,7 +136,7 @@ def _planned(
     )
 
 
-def _begin(plan: RestorePlan, new: NewPlan, config: Config, places: Places) -> RestoreResult:
+def _begin(plan: RestorePlan, new: NewPlan, config: Config, places: Places) -> Begun:
     if plan.loaded.policy.is_read_only:
         raise WriteNotSupported(
             f"the workspace is read-only (`sandbox.readOnly`), nothing is written;"
@@ -156,10 +150,9 @@ def _begin(plan: RestorePlan, new: NewPlan, config: Config, places: Places) -> R
             f"{new.path} was written, but does not read as it was previewed:"
             " delete it and report it"
         )
-    return RestoreResult(
+    return Begun(
         session=session,
         resume_command=session.agent.resume_command(session.header, new.path),
-        notes=(),
     )
 
 

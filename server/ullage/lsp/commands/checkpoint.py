@@ -3,7 +3,7 @@
 import asyncio
 
 from ullage.app.change.make import copy_sentence, made_change
-from ullage.app.change.restore import NewPlan, RestorePlan, Target, plan_restore, restore
+from ullage.app.change.restore import Begun, NewPlan, RestorePlan, Target, plan_restore, restore
 from ullage.app.checkpoint.find import SavedCheckpoint, find_checkpoint
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.checkpoint.write import EDITOR, write_checkpoint
@@ -73,7 +73,7 @@ async def _restore(
         return report_cancelled("Nothing was restored.")
     restored = await asyncio.to_thread(restore, plan, ls.config, ls.places)
     await show_changed(ls, loaded.path, restored.session.path)
-    made = restored.made
+    made = None if isinstance(restored, Begun) else restored
     if made is not None:
         ls.sessions.made[restored.session.path] = made_change(made)
     return Outcome(
