@@ -49,11 +49,11 @@ export async function go(workbench, { say, shot }) {
   say(`told: ${await workbench.told(/pinned/i)}`);
   await workbench.focusRow("Window", "Pins");
   await page.keyboard.press("ArrowRight");
-  const pin = workbench.row("by you in the editor, just now");
+  const pin = workbench.row("in the editor, just now");
   await pin.waitFor();
   say(`pin: ${await pin.getAttribute("aria-label")}`);
   await shot("pins");
-  await workbench.focusRow("Window", "by you in the editor");
+  await workbench.focusRow("Window", "in the editor");
   await workbench.rowCommand("Remove Pin");
   say(`told: ${await workbench.told("Pin removed")}`);
   await workbench.row("Pins").waitFor({ state: "detached" });
