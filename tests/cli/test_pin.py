@@ -25,7 +25,7 @@ def test_a_text_and_a_message_are_pinned_and_one_is_removed(place, session: Path
     found = pins(place, session)
     assert {pin["by"] for pin in found} == {"command line"}
     listed = place.run("pin", "--list", "--session", session).stdout
-    assert "(prod, by you on the command line, just now)" in listed
+    assert "(prod, on the command line, just now)" in listed
     assert [(pin["number"], pin["label"], pin["entry_id"]) for pin in found] == [
         (1, "prod", None),
         (2, None, entry_id),

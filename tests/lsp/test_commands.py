@@ -223,11 +223,11 @@ async def test_a_text_and_a_message_are_pinned(editor, full_session: Path) -> No
     group = await pinned(editor, path)
     text, message = group.children
     assert (group.label, text.title) == ("Pins, 2 pins that every summary holds", "Keep this.")
-    assert text.detail == "by you in the editor, just now"
-    assert (text.uri, message.detail.startswith("message 000000a3, by you")) == (None, True)
+    assert text.detail == "in the editor, just now"
+    assert (text.uri, message.detail.startswith("message 000000a3, in the editor")) == (None, True)
     assert "000000a3" in message.uri
     assert (text.label, message.label) == (
-        "Pin: Keep this., by you in the editor, just now",
+        "Pin: Keep this., in the editor, just now",
         f"Pin: {message.title}, {message.detail}",
     )
     removed = await editor.execute("ullage.unpin", {SESSION: path, "text": text.pin})

@@ -31,17 +31,17 @@ _WHERE: dict[PinnedBy, str] = {"command line": "on the command line", "editor": 
 
 
 class PinReport(msgspec.Struct, frozen=True, kw_only=True):
-    number: int | None
+    number: int | None = None
     """What `ullage pin --remove` takes; null for a pin of the configuration."""
     source: Literal["session", "configuration"]
     text: str
-    entry_id: str | None
-    label: str | None
-    session_id: str | None
+    entry_id: str | None = None
+    label: str | None = None
+    session_id: str | None = None
     """The session in which it was pinned, which may have gone on in this one."""
-    at: str | None
+    at: str | None = None
     """RFC 3339; null for a pin of the configuration, and for one of an earlier version."""
-    by: PinnedBy | None
+    by: PinnedBy | None = None
 
 
 class PinsReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,38 +83,26 @@ def pin_entry(
     return _add(session, Pin(text=text, entry_id=item.entry_id, label=label, by=by), places)
 
 
-def unpin(session: Session, number: int, places: Places) -> ReadPins:
-    """Remove a pin by its number in the list.
+def unpin(session: Session, number_or_text: int | str, places: Places) -> ReadPins:
+    """Remove a pin by its number in the list, or by its text, wherever that stands by now.
 
     Raises:
-        PinRefused: there is no pin of this number.
+        PinRefused: there is no such pin.
         StorageError: the state folder does not take the change.
     """
 
     def without(pins: tuple[Pin, ...]) -> tuple[Pin, ...]:
-        if not 1 <= number <= len(pins):
-            shown = session.command("pin --list")
-            raise PinRefused(f"there is no pin {number}: `{shown}` shows them all")
-        return pins[: number - 1] + pins[number:]
+        others = tuple(
+            pin for number, pin in enumerate(pins, 1) if number_or_text not in (number, pin.text)
+        )
+        if len(others) < len(pins):
+            return others
+        if isinstance(number_or_text, str):
+            raise PinRefused("this is not pinned any more")
+        shown = session.command("pin --list")
+        raise PinRefused(f"there is no pin {number_or_text}: `{shown}` shows them all")
 
     return change_pins(pins_path(session.state_key, places), without, places)
-
-
-def unpin_text(session: Session, text: str, places: Places) -> None:
-    """Remove the pin of a text, of which a session has one, wherever it stands in the list by now.
-
-    Raises:
-        PinRefused: there is none.
-        StorageError: the state folder does not take the change.
-    """
-
-    def without(pins: tuple[Pin, ...]) -> tuple[Pin, ...]:
-        others = tuple(pin for pin in pins if pin.text != text)
-        if len(others) == len(pins):
-            raise PinRefused("this is not pinned any more")
-        return others
-
-    change_pins(pins_path(session.state_key, places), without, places)
 
 
 def carry_pins(
@@ -146,19 +134,7 @@ def report_pins(session: Session, configured: Sequence[str], places: Places) -> 
         )
         for number, pin in enumerate(stored.pins, 1)
     ]
-    pins += [
-        PinReport(
-            number=None,
-            source="configuration",
-            text=text,
-            entry_id=None,
-            label=None,
-            session_id=None,
-            at=None,
-            by=None,
-        )
-        for text in configured
-    ]
+    pins += [PinReport(source="configuration", text=text) for text in configured]
     return PinsReport(
         session_id=session.header.session_id,
         path=str(session.path),
@@ -184,14 +160,14 @@ def _pin_line(pin: PinReport, report: PinsReport) -> str:
 
 
 def origin_text(pin: PinReport, report: PinsReport) -> str:
-    """Say where a pin comes from: its label, the message, who pinned it, when, in which session."""
+    """Say where a pin comes from: its label, its message, where and when, in which session."""
     noted = [pin.label] if pin.label else []
     if pin.entry_id is not None:
         noted.append(f"message {pin.entry_id}")
     if pin.source == "configuration":
         noted.append("from the configuration")
     if pin.by is not None:
-        noted.append(f"by you {_WHERE[pin.by]}")
+        noted.append(_WHERE[pin.by])
     if pin.at is not None:
         noted.append(write_age(time.time() - datetime.fromisoformat(pin.at).timestamp()))
     if pin.session_id not in (None, report.session_id):

@@ -26,7 +26,7 @@ _SECTION = lazy_pattern(
 
 
 PinnedBy: TypeAlias = Literal["command line", "editor"]
-"""Where the user pinned something."""
+"""Where something was pinned: by an agent too, on the command line."""
 
 
 class Pin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

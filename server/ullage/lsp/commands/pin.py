@@ -4,7 +4,7 @@ import asyncio
 from functools import partial
 
 from ullage.app.sessions.load import Loaded
-from ullage.app.summary.pins import pin_entry, pin_text, unpin_text
+from ullage.app.summary.pins import pin_entry, pin_text, unpin
 from ullage.core.text.prose import gist
 from ullage.errors import PinRefused
 from ullage.lsp.commands.progress import report_done
@@ -34,7 +34,7 @@ async def run_pin(ls: UllageServer, argument: PinArgument) -> Outcome:
 
 async def run_unpin(ls: UllageServer, argument: UnpinArgument) -> Outcome:
     loaded = await load_session(ls, argument.session)
-    await asyncio.to_thread(unpin_text, loaded.session, argument.text, ls.places)
+    await asyncio.to_thread(unpin, loaded.session, argument.text, ls.places)
     return await _report(ls, loaded, "Pin removed: no summary has to hold", argument.text)
 
 

@@ -16,7 +16,10 @@ def list_pin_rows(loaded: Loaded, config: Config) -> list[WindowRow]:
     """Give the row that holds the pins; none where nothing is pinned."""
     report = report_pins(loaded.session, config.pins, loaded.secrets.places)
     in_context = {item.entry_id for item in loaded.context.items}
-    rows = [_row(pin, report, config, in_context) for pin in report.pins]
+    # Several places may configure some, and which of them is whose is not kept.
+    setting = effective(config.settings, None).get(PINS)
+    places = ", ".join(each.text for each in setting.origins) if setting else ""
+    rows = [_row(pin, report, places, in_context) for pin in report.pins]
     if report.problem is not None:
         rows.append(_problem_row(report.problem))
     if not rows:
@@ -36,14 +39,11 @@ def list_pin_rows(loaded: Loaded, config: Config) -> list[WindowRow]:
     ]
 
 
-def _row(pin: PinReport, report: PinsReport, config: Config, in_context: set[str]) -> WindowRow:
+def _row(pin: PinReport, report: PinsReport, places: str, in_context: set[str]) -> WindowRow:
     title, origin = gist(pin.text, LABEL_CHARS), origin_text(pin, report)
     is_own = pin.source == "session"
-    if not is_own:
-        # Several places may configure some, and which of them is whose is not kept.
-        setting = effective(config.settings, None).get(PINS)
-        places = ", ".join(each.text for each in setting.origins) if setting else ""
-        origin += f": {places}" if places else ""
+    if places and not is_own:
+        origin += f": {places}"
     entry = pin.entry_id if pin.entry_id in in_context else None
     return WindowRow(
         key=f"pin:{pin.source}:{pin.text}",
