@@ -1,7 +1,6 @@
 """Findings where MCP servers are configured, by the last session of the workspace."""
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -27,11 +26,8 @@ from ullage.store.transcript.reader import Fingerprint, look_at
 _KNOWN_TRANSCRIPTS = 64
 """Whose sizes are remembered as long as they do not change (chosen)."""
 
-
-class _KeptSizes:
-    """What the servers took of a transcript's window, once that was measured."""
-
-    sizes: Mapping[str, ServerSize] | None = None
+_remembered: dict[tuple[Path, Fingerprint], Mapping[str, ServerSize]] = {}
+"""What the servers took of a transcript's window; one that changed is measured again."""
 
 
 def check_tool_servers(path: Path, text: str, around: Surroundings) -> Iterator[DocumentFinding]:
@@ -59,19 +55,16 @@ def _find_sizes(agent: AgentInfo, workspace: Path, places: Places) -> Mapping[st
     if newest is None:
         return {}
     try:
-        kept = _keep_sizes(newest.path, look_at(newest.path))
-        if kept.sizes is None:
-            kept.sizes = _measure_servers(newest, places)
+        key = newest.path, look_at(newest.path)
+        sizes = _remembered.get(key)
+        if sizes is None:
+            sizes = _measure_servers(newest, places)
     except InputError:
         return {}
-    return kept.sizes
-
-
-@lru_cache(maxsize=_KNOWN_TRANSCRIPTS)
-def _keep_sizes(path: Path, fingerprint: Fingerprint) -> _KeptSizes:
-    """Give the place for what is measured of a transcript; one that changed is measured again."""
-    del path, fingerprint
-    return _KeptSizes()
+    if len(_remembered) >= _KNOWN_TRANSCRIPTS:
+        _remembered.clear()
+    _remembered[key] = sizes
+    return sizes
 
 
 def _measure_servers(session: Session, places: Places) -> dict[str, ServerSize]:
