@@ -3,12 +3,13 @@
 import asyncio
 import textwrap
 from collections.abc import Iterator
+from itertools import dropwhile
 from pathlib import Path
 
 import msgspec
 
 from ullage.app.change.compact import Request, compact, plan_compaction
-from ullage.app.change.compact_report import done_text, preview_text
+from ullage.app.change.compact_report import compacted_lines, done_text, plan_lines, preview_text
 from ullage.app.change.undo import plan_undo, undo
 from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.gauge.due import find_due
@@ -65,15 +66,15 @@ def _steps(path: Path, places: Places) -> Iterator[DemoStep]:
     plan = asyncio.run(plan_compaction(loaded, Request(), config, places, ModelUse()))
     if isinstance(plan, NoCompaction):
         raise AssertionError(plan.reason)
-    preview = preview_text(plan)
     yield DemoStep(
         command="ullage compact --dry-run",
-        output=preview,
-        brief="\n\n".join((preview.split("\n\n")[1], _brief_summary(plan.summary.text))),
+        output=preview_text(plan),
+        brief="\n".join((*plan_lines(plan), "", _brief_summary(plan.summary.text))),
     )
-    done = done_text(plan, compact(plan, config, places))
     yield DemoStep(
-        command="ullage compact --yes", output=done, brief="\n".join(done.split("\n")[:2])
+        command="ullage compact --yes",
+        output=done_text(plan, compact(plan, config, places)),
+        brief="\n".join(compacted_lines(plan)),
     )
     yield DemoStep(command="ullage context status", output=status_text(_load_idle(path, places)))
     make_idle(path)
@@ -107,16 +108,16 @@ def _brief_status(loaded: Loaded) -> str:
 
 def _brief_summary(summary: str) -> str:
     """Give what a compaction must not forget, in whole points of the summary."""
-    n_lines = len(summary.split("\n"))
+    lines = summary.split("\n")
     shown: list[str] = []
-    for line in filter(None, summary[summary.index("## Constraints") :].split("\n")):
+    for line in filter(None, dropwhile(lambda line: line != "## Constraints", lines)):
         wrapped = textwrap.wrap(line, ROW_CHARS - 2, subsequent_indent="  ")
         if len(shown) + len(wrapped) > N_SUMMARY_LINES:
             break
         shown += wrapped
     return "\n".join(
         (
-            f"What must not be forgotten, of the {n_lines} lines of the summary:",
+            f"What must not be forgotten, of the {len(lines)} lines of the summary:",
             *(f"  {line}" for line in shown),
         )
     )

@@ -117,26 +117,14 @@ def report_done(plan: Plan, made: ChangeResult) -> CompactReport:
 
 def preview_text(plan: Plan) -> str:
     """Show what goes, what stays and the summary itself."""
-    selection, change = plan.selection, plan.change
-    before, after = change.n_tokens_before, change.n_tokens_after
+    before, after = plan.change.n_tokens_before, plan.change.n_tokens_after
     return "\n".join(
         (
             f"Current context: {before:,} tokens",
             f"Estimated after compaction: {after:,} tokens",
             f"Potential savings: {before - after:,} tokens",
             "",
-            f"Replaced: {plural(len(selection.replaced), 'message')},"
-            f" {selection.cut.n_tokens_replaced:,} tokens, by a summary of"
-            f" {plan.summary.n_tokens:,}",
-            f"Kept: the last {plural(len(selection.kept), 'message')},"
-            f" {selection.cut.n_tokens_kept:,} tokens",
-            *_audit_lines(plan.summary),
-            *([f"Note: {plan.advice}"] if plan.advice else []),
-            *_unread_lines(plan),
-            *new_file_lines(plan.change),
-            *_truncation_lines(plan.change),
-            *memory_report.flush_lines(plan.flush),
-            *_too_large_lines(plan),
+            *plan_lines(plan),
             "",
             "Summary:",
             "",
@@ -146,17 +134,42 @@ def preview_text(plan: Plan) -> str:
     )
 
 
+def plan_lines(plan: Plan) -> tuple[str, ...]:
+    """Tell what goes and what stays, who wrote the summary, and what to know before."""
+    selection = plan.selection
+    return (
+        f"Replaced: {plural(len(selection.replaced), 'message')},"
+        f" {selection.cut.n_tokens_replaced:,} tokens, by a summary of"
+        f" {plan.summary.n_tokens:,}",
+        f"Kept: the last {plural(len(selection.kept), 'message')},"
+        f" {selection.cut.n_tokens_kept:,} tokens",
+        *_audit_lines(plan.summary),
+        *([f"Note: {plan.advice}"] if plan.advice else []),
+        *_unread_lines(plan),
+        *new_file_lines(plan.change),
+        *_truncation_lines(plan.change),
+        *memory_report.flush_lines(plan.flush),
+        *_too_large_lines(plan),
+    )
+
+
 def done_text(plan: Plan, made: ChangeResult) -> str:
-    change = plan.change
     return "\n".join(
         (
-            f"✓ Compacted {plural(len(plan.selection.replaced), 'message')}",
-            f"  {change.n_tokens_before:,} → {change.n_tokens_after:,} tokens",
+            *compacted_lines(plan),
             written_before_line(made),
             *way_on_lines(made.resume_command),
             *_memory_lines(plan, made),
             *_too_large_lines(plan),
         )
+    )
+
+
+def compacted_lines(plan: Plan) -> tuple[str, str]:
+    """Tell in short what a compaction did."""
+    return (
+        f"✓ Compacted {plural(len(plan.selection.replaced), 'message')}",
+        f"  {gain_text(plan)}",
     )
 
 
