@@ -25,7 +25,7 @@ class HookAgent:
         dialect: "HookAgent | None" = None,
     ) -> None:
         self.name = name
-        self.transcripts: "Agent | None" = transcripts
+        self.transcripts: Agent | None = transcripts
         """The agent whose row reads the transcript that it names. None where we read none: then
         events are captured, and the first of them after a compaction gives the working state
         back."""
