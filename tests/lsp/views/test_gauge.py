@@ -133,3 +133,10 @@ async def test_where_another_session_is_live_the_item_names_agent_and_title(
     place.write(str(path.with_name("2026-02-04_another.jsonl")), other.data, age_s=0.0)
     named = await editor.gauge(lambda gauge: gauge.itemText != "42%")
     assert re.fullmatch(r"pi / OpenClaw · \S.{0,23} 42%", named.itemText)
+
+
+async def test_no_session_is_told_only_once_that_is_known(editor, workspace_session) -> None:
+    """A view draws its rows by what it is told first."""
+    await editor.start(editor.place.cwd)
+    first = await editor.gauge(lambda _: True)
+    assert first.session is not None

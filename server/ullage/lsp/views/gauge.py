@@ -73,7 +73,9 @@ async def _publish(ls: UllageServer) -> None:
     """
     loaded = _find_shown(ls)
     if loaded is None:
-        ls.protocol.notify(GAUGE_NOTIFICATION, NO_GAUGE)
+        # The gauge of one that is about to be read follows.
+        if ls.gauge_path() is None:
+            ls.protocol.notify(GAUGE_NOTIFICATION, NO_GAUGE)
         return
     filled, filling = ls.sessions.filled, ls.sessions.filling
     is_due = _is_new(ls, loaded) and (filling is None or filling.done())
