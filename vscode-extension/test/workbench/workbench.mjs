@@ -237,6 +237,17 @@ export class Workbench {
     await this.#walkTo(`the row ${text}`, pane.locator(".monaco-list-row.focused", { hasText: text }));
   }
 
+  /** Open the focused row by the keyboard; return the row below it that is then shown. */
+  async openRow(child) {
+    const row = this.row(child);
+    await until(`the row ${child}`, async () => {
+      // A row that is being drawn anew takes no keys.
+      await this.page.keyboard.press("ArrowRight");
+      return row.waitFor({ timeout: 1_000 }).then(() => true, () => false);
+    });
+    return row;
+  }
+
   /** Run a command of the focused row by the keyboard: its context menu, then the entry. */
   async rowCommand(entry) {
     await this.page.keyboard.press("Shift+F10");

@@ -34,8 +34,7 @@ export async function go(workbench, { say, shot }) {
   await gaugeShows(workbench, "60%");
   await workbench.byKeyboard(async () => {
     await workbench.focusRow("Window", UNSEEN);
-    await page.keyboard.press("ArrowRight");
-    await workbench.row("MEMORY.md").waitFor();
+    await workbench.openRow("MEMORY.md");
     for (const part of ["System prompt and tools", "CLAUDE.md", "MEMORY.md"]) say(`part: ${await textOf(workbench.row(part))}`);
     const label = await workbench.row("MEMORY.md").getAttribute("aria-label");
     assert.match(label, /Not sent: [\d,]+ characters: Claude Code loads the first 200 lines/);

@@ -48,12 +48,7 @@ export async function go(workbench, { say, shot }) {
   await workbench.pick("Checkout sometimes charges");
   say(`told: ${await workbench.told(/pinned/i)}`);
   await workbench.focusRow("Window", "Pins");
-  const pin = workbench.row("in the editor, just now");
-  await until("the pins to be open", async () => {
-    // A row that is being drawn anew takes no keys.
-    await page.keyboard.press("ArrowRight");
-    return pin.waitFor({ timeout: 1_000 }).then(() => true, () => false);
-  });
+  const pin = await workbench.openRow("in the editor, just now");
   say(`pin: ${await pin.getAttribute("aria-label")}`);
   await shot("pins");
   await workbench.focusRow("Window", "in the editor");

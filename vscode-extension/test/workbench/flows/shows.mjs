@@ -23,8 +23,7 @@ export async function go(workbench, { say, shot }) {
   await workbench.command("Context: Show Window");
   await workbench.row("Tool results").waitFor();
   await workbench.focusRow("Window", "Tool results");
-  await page.keyboard.press("ArrowRight");
-  await workbench.row("node scripts/ledger-report").waitFor();
+  await workbench.openRow("node scripts/ledger-report");
   say(`window: ${(await page.locator(".tree-explorer-viewlet-tree-view .monaco-list-row").allInnerTexts()).slice(0, 4).join(" | ").replaceAll(/\s+/g, " ")}`);
   await shot("window");
 
