@@ -203,7 +203,13 @@ def make_entry(
 
 
 def make_usage(
-    n_input: int, n_output: int, n_cache_read: int, n_cache_write: int, n_total: int | None = None
+    n_input: int,
+    n_output: int,
+    n_cache_read: int,
+    n_cache_write: int,
+    n_total: int | None = None,
+    *,
+    n_hour_write: int = 0,
 ) -> entries.Usage | None:
     """Make the usage of these counts, whose sum is the total unless it is given; None for zeros."""
     if n_total is None:
@@ -216,6 +222,7 @@ def make_usage(
         n_cache_read=n_cache_read,
         n_cache_write=n_cache_write,
         n_total=n_total,
+        n_hour_write=min(n_hour_write, n_cache_write),
     )
 
 

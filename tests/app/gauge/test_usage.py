@@ -75,6 +75,17 @@ def test_each_answer_counts_once_on_its_day_at_its_price(place: Place, claude: C
     assert used.total.requests == 2
 
 
+def test_what_the_cache_keeps_for_an_hour_has_a_price_of_its_own(place: Place) -> None:
+    claude = ClaudeFile(cwd=str(place.cwd))
+    claude.user("Add a parser.")
+    written = {"ephemeral_5m_input_tokens": 600_000, "ephemeral_1h_input_tokens": 400_000}
+    usage = {**USAGE, "cache_creation_input_tokens": 1_000_000, "cache_creation": written}
+    claude.assistant(text("Done."), usage=usage)
+    write_claude(place, claude.session_id, claude.data)
+    (day,) = report(place).days
+    assert day.spent.cost_usd == pytest.approx(USD + 0.6 * 3.75 + 0.4 * 6)
+
+
 def test_what_a_copy_of_a_session_holds_too_counts_once(place: Place, claude: ClaudeFile) -> None:
     write_claude(place, claude.session_id, claude.data)
     other = claude.session_id.replace("3", "4")

@@ -19,7 +19,9 @@ from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Message, Usage
 
 START_MS = 1_700_000_000_000
-PRICES = InputPrices(fresh_usd=3.0, cached_usd=0.3, written_usd=3.75, source="a page, a day")
+PRICES = InputPrices(
+    fresh_usd=3.0, cached_usd=0.3, written_usd=3.75, hour_usd=6.0, source="a page, a day"
+)
 _ids = count()
 
 
@@ -92,16 +94,17 @@ def test_without_a_pace_only_a_request_has_a_price() -> None:
 @pytest.mark.parametrize(
     ("published", "prices"),
     [
-        ((3.0, 15.0, 0.3, 3.75, 6.0), (3.0, 0.3, 3.75)),
-        ((1.75, 14.0, None, None, None), (1.75, 1.75, 1.75)),
-        ((1.25, 10.0, 0.125, 0.0, None), (1.25, 0.125, 1.25)),
+        ((3.0, 15.0, 0.3, 3.75, 6.0), (3.0, 0.3, 3.75, 6.0)),
+        ((1.75, 14.0, None, None, None), (1.75, 1.75, 1.75, 1.75)),
+        ((1.25, 10.0, 0.125, 0.0, None), (1.25, 0.125, 1.25, 1.25)),
+        ((3.0, 15.0, 0.3, 3.75, None), (3.0, 0.3, 3.75, 3.75)),
         ((None, None, None, None, None), None),
         ((), None),
     ],
 )
 def test_what_has_no_price_of_its_own_costs_as_much_as_fresh_input(
-    published: tuple[float | None, ...], prices: tuple[float, float, float] | None
+    published: tuple[float | None, ...], prices: tuple[float, float, float, float] | None
 ) -> None:
     row = ModelRow(name="*/m", window_tokens=1, prices=published, source="a page")
     read = read_prices(row)
-    assert (read and (read.fresh_usd, read.cached_usd, read.written_usd)) == prices
+    assert (read and (read.fresh_usd, read.cached_usd, read.written_usd, read.hour_usd)) == prices

@@ -28,7 +28,7 @@ WIDTHS = (8, 7, 6, 8, 9, 8)
 """Of all but the day."""
 MIN_BAR_CHARS, MAX_BAR_CHARS = 8, 40
 UNKNOWN_MODEL = "model not named"
-PRICE_NOTE = "Costs: what agents recorded, at the API's published prices; a plan has its own."
+PRICE_NOTE = "Costs: tokens as recorded, at the API's published prices; a plan has its own."
 
 
 class SpentReport(msgspec.Struct, frozen=True, kw_only=True):

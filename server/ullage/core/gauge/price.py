@@ -22,6 +22,8 @@ class Pace(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens that were neither read from the cache nor written to it."""
     n_cache_read: int
     n_cache_write: int
+    n_hour_write: int = 0
+    """Of what was written to the cache, what is kept for an hour."""
 
     @property
     def requests_a_day(self) -> float:
@@ -42,6 +44,8 @@ class InputPrices(msgspec.Struct, frozen=True, kw_only=True):
     """Where they are read from the cache."""
     written_usd: float
     """Where they are written to it, to be kept for five minutes."""
+    hour_usd: float
+    """Where they are written to it, to be kept for an hour."""
     source: str
     """Who publishes them, and when."""
 
@@ -83,6 +87,7 @@ def measure_pace(items: Sequence[ContextItem]) -> Pace | None:
         n_fresh=sum(usage.n_input for usage in usages),
         n_cache_read=sum(usage.n_cache_read for usage in usages),
         n_cache_write=sum(usage.n_cache_write for usage in usages),
+        n_hour_write=sum(usage.n_hour_write for usage in usages),
     )
 
 
@@ -90,15 +95,25 @@ def read_prices(row: ModelRow | None) -> InputPrices | None:
     """Give the prices of a row; what has no price of its own costs as much as fresh input."""
     if row is None or not row.prices:
         return None
-    fresh, _, cached, written, _ = row.prices
+    fresh, _, cached, written, hour = row.prices
     if fresh is None:
         return None
     return InputPrices(
         fresh_usd=fresh,
         cached_usd=fresh if cached is None else cached,
         written_usd=written or fresh,
+        hour_usd=hour or written or fresh,
         source=row.source,
     )
+
+
+def add_usd(
+    prices: InputPrices, n_fresh: int, n_cache_read: int, n_cache_write: int, n_hour_write: int
+) -> float:
+    """Add up what tokens cost that were sent, in millionths of a USD."""
+    usd = n_fresh * prices.fresh_usd + n_cache_read * prices.cached_usd
+    usd += (n_cache_write - n_hour_write) * prices.written_usd
+    return usd + n_hour_write * prices.hour_usd
 
 
 def find_cost(n_tokens: int, rate: Rate) -> Cost:
@@ -119,6 +134,5 @@ def find_cost(n_tokens: int, rate: Rate) -> Cost:
 def _average_usd(pace: Pace, prices: InputPrices) -> float | None:
     """Give what a million tokens cost on average, as they were fresh, read and written."""
     n_sent = pace.n_fresh + pace.n_cache_read + pace.n_cache_write
-    usd = pace.n_fresh * prices.fresh_usd + pace.n_cache_read * prices.cached_usd
-    usd += pace.n_cache_write * prices.written_usd
+    usd = add_usd(prices, pace.n_fresh, pace.n_cache_read, pace.n_cache_write, pace.n_hour_write)
     return usd / n_sent if n_sent else None

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ullage.core.gauge.price import read_prices
+from ullage.core.gauge.price import add_usd, read_prices
 from ullage.core.gauge.window import ModelRow
 from ullage.core.transcript.entries import Usage
 
@@ -54,6 +54,7 @@ def _find_usd(usage: Usage, row: ModelRow | None) -> float | None:
     prices = read_prices(row)
     if row is None or prices is None or row.prices[1] is None:
         return None
-    usd = usage.n_input * prices.fresh_usd + usage.n_output * row.prices[1]
-    usd += usage.n_cache_read * prices.cached_usd + usage.n_cache_write * prices.written_usd
-    return usd / _MILLION
+    usd = add_usd(
+        prices, usage.n_input, usage.n_cache_read, usage.n_cache_write, usage.n_hour_write
+    )
+    return (usd + usage.n_output * row.prices[1]) / _MILLION

@@ -192,6 +192,8 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     n_cache_write: int
     n_total: int
     """What the next request sends again: input, cache and output together."""
+    n_hour_write: int = 0
+    """Of what went to the cache, what is kept there for an hour, which has a price of its own."""
 
     @property
     def n_sent(self) -> int:

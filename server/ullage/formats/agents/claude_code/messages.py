@@ -10,7 +10,7 @@ from ullage.core.transcript.context import PREFACE, Category
 from ullage.formats.agents.claude_code import speech
 from ullage.formats.agents.claude_code.tail import SYNTHETIC_MODEL, USAGE_KEYS
 from ullage.formats.in_memory import MessageShape, as_user_message, prune_content
-from ullage.formats.json_line import as_object, compact_json, object_of, objects_of, text_of
+from ullage.formats.json_line import as_object, compact_json, int_of, object_of, objects_of, text_of
 from ullage.formats.reading import counts_in, make_usage
 from ullage.formats.speech import attribute_to_harness, is_harness
 
@@ -191,7 +191,10 @@ def _usage_of(native: entries.JsonObject) -> entries.Usage | None:
     if usage is None:
         return None
     iterations = objects_of(usage, "iterations")
-    return make_usage(*counts_in(iterations[-1] if iterations else usage, USAGE_KEYS))
+    told = iterations[-1] if iterations else usage
+    written = object_of(told, "cache_creation") or {}
+    n_hour = int_of(written, "ephemeral_1h_input_tokens") or 0
+    return make_usage(*counts_in(told, USAGE_KEYS), n_hour_write=n_hour)
 
 
 def prune_message(
