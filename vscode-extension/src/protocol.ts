@@ -426,7 +426,7 @@ export interface PruneArgument {
 
 export interface UndoArgument {
   session: string | null;
-  /** The change that an outcome named: that one is undone without a question. Null is the last one, which is asked about. */
+  /** The change that an outcome named, asked about only where messages would be left behind. Null is the last one, which is asked about. */
   change: string | null;
 }
 

@@ -470,8 +470,8 @@ class PruneArgument:
 class UndoArgument:
     session: str | None = None
     change: str | None = None
-    """The change that an outcome named: that one is taken back without a question. None is the
-    last one, which is asked about.
+    """The change that an outcome named: that one is taken back, asked about only where messages
+    would be left behind. None is the last one, which is asked about.
     """
 
 
