@@ -26,14 +26,14 @@ def main() -> None:
             from ullage.agent.status_line import print_quickly
 
             print_quickly(arguments)
-            _run_to_end()
+            _run_and_exit()
         case ["context", "status", *_]:
-            _run_to_end()
+            _run_and_exit()
         case _:
             _run_command()
 
 
-def _run_to_end() -> None:
+def _run_and_exit() -> None:
     """Run a command that leaves nothing to do, and end: Python takes itself down for 10 ms."""
     try:
         _run_command()

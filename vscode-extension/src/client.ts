@@ -7,7 +7,7 @@ import { errorMessage, type Logger } from "./logger";
 import { Crashes } from "./model/crashes";
 import type { Health, HealthState } from "./model/health";
 import { Work } from "./model/work";
-import type { ChangedParams, Commands, GaugeParams, Requests, Resume, TerminalParams } from "./protocol";
+import type { ChangedParams, Commands, GaugeParams, Requests, ResumeParams, TerminalParams } from "./protocol";
 import { findServer, NoServerError, NotInstalledError } from "./server";
 import { INTERPRETER_SETTING, interpreterSetting } from "./settings";
 
@@ -18,7 +18,7 @@ export interface Handlers {
   /** Run a command of the server that was not called by this extension: a code action's, say. */
   readonly runServerCommand: (command: string, args: unknown[]) => Promise<unknown>;
   readonly copyText: (text: string) => Promise<void>;
-  readonly resume: (resume: Resume) => void;
+  readonly resume: (resume: ResumeParams) => void;
   readonly showTerminal: (params: TerminalParams) => Promise<void>;
   /** Show what the server wants to be shown; return whether it was, else the editor opens it as any other. */
   readonly showDocument: (uri: vscode.Uri) => Promise<boolean>;

@@ -99,7 +99,7 @@ export interface CopyParams {
 }
 
 /** What goes on with a session in a terminal. */
-export interface Resume {
+export interface ResumeParams {
   /** For a shell. */
   command: string;
   /** The one that the session's agent works in, as far as it is known. */
@@ -474,7 +474,7 @@ export interface Outcome {
   /** What to show when the user asks for a view of it. */
   uri: string | null;
   /** The message does not have it. */
-  resume: Resume | null;
+  resume: ResumeParams | null;
 }
 
 /** The argument and the result of each request. */

@@ -42,7 +42,7 @@ import {
   type ConfirmResult,
   type CopyParams,
   type GaugeParams,
-  type Resume,
+  type ResumeParams,
   type TerminalParams,
 } from "./protocol";
 import { serverOptions, serverSettings } from "./settings";
@@ -61,7 +61,7 @@ export interface Peer {
   onGauge(params: GaugeParams): void;
   onChanged(params: ChangedParams): void;
   onCopy(params: CopyParams): void;
-  onResume(params: Resume): void;
+  onResume(params: ResumeParams): void;
   onTerminal(params: TerminalParams): void;
   /** It ran, and has ended without being told to. */
   onEnd(): void;
@@ -98,7 +98,7 @@ export class Connection {
     client.onNotification(COPY_NOTIFICATION, (params: CopyParams) => {
       peer.onCopy(params);
     });
-    client.onNotification(RESUME_NOTIFICATION, (params: Resume) => {
+    client.onNotification(RESUME_NOTIFICATION, (params: ResumeParams) => {
       peer.onResume(params);
     });
     client.onNotification(TERMINAL_NOTIFICATION, (params: TerminalParams) => {

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from typing import BinaryIO, NoReturn, TextIO
 
     from ullage.agent.hook_agents import HookAgent
-    from ullage.agent.hook_event import HookEvent
 
 INPUT_TIME_LIMIT_S = 2.0
 """Who runs a hook has the event at hand (chosen)."""
@@ -70,15 +69,13 @@ def _answer_to_input(agent: "HookAgent") -> bytes:
         if isinstance(event, CompactionDue):
             stop_limit()
             stop_limit = _end_after(COMPACTION_TIME_LIMIT_S)
-        output = b"" if event is None else _answer_fully(event)
+        output = b""
+        if event is not None:
+            from ullage.agent.hook_answer import answer
+
+            output = answer(event)
     stop_limit()
     return output
-
-
-def _answer_fully(event: "HookEvent") -> bytes:
-    from ullage.agent.hook_answer import answer
-
-    return answer(event)
 
 
 def load_packages() -> None:

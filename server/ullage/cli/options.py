@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ullage.summary.request import Progress, Report
 
 MIN_WINDOW_TOKENS = 1000
-N_COMPLETED = 20
-"""Sessions that a shell is offered: as many as `ullage sessions` lists."""
+LISTED_SESSIONS = 20
+"""By `ullage sessions`, and to who presses Tab (chosen)."""
 F = TypeVar("F", bound=Callable[..., None])
 T = TypeVar("T")
 
@@ -51,7 +51,7 @@ def _complete_session(
 
     del context, parameter
     places = current_places().for_reading(is_read_only=True)
-    sessions = islice(list_sessions(places.cwd, places), N_COMPLETED)
+    sessions = islice(list_sessions(places.cwd, places), LISTED_SESSIONS)
     items = [
         CompletionItem(session.header.session_id, help=safe(title_of(session)))
         for session in sessions

@@ -4,7 +4,7 @@ from datetime import date
 
 import click
 
-from ullage.cli.options import current_config, json_option, window_option
+from ullage.cli.options import LISTED_SESSIONS, current_config, json_option, window_option
 from ullage.cli.output import TABLE_COLUMNS, answer, n_columns, safe, working
 from ullage.core.gauge.usage import DEFAULT_DAYS
 from ullage.store.files.places import current_places
@@ -15,7 +15,11 @@ MAX_DAYS = 3650
 
 @click.command()
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Sessions to list."
+    "--limit",
+    type=click.IntRange(min=1),
+    default=LISTED_SESSIONS,
+    show_default=True,
+    help="Sessions to list.",
 )
 @window_option
 @json_option

@@ -16,7 +16,7 @@ from ullage.core.documents.virtual_uri import write_summary_uri
 from ullage.core.gauge.gauge import Band
 from ullage.core.text.positions import Extent, Position
 from ullage.core.text.quoting import replace_steering
-from ullage.lsp.protocol import Level, Resume, SessionRef
+from ullage.lsp.protocol import Level, ResumeParams, SessionRef
 from ullage.store.documents.diagnostics_page import diagnostic_links
 
 SOURCE: Final = "ullage"
@@ -58,9 +58,9 @@ def session_ref(session: Session) -> SessionRef:
     return SessionRef(agent=header.known_agent, sessionId=header.session_id, path=str(session.path))
 
 
-def resume_of(session: Session, command: str | None) -> Resume | None:
+def resume_of(session: Session, command: str | None) -> ResumeParams | None:
     """Give what goes on with a session; None where no command does."""
-    return None if command is None else Resume(command=command, folder=session.header.cwd)
+    return None if command is None else ResumeParams(command=command, folder=session.header.cwd)
 
 
 def range_of(extent: Extent) -> types.Range:

@@ -4,7 +4,7 @@ from contextlib import suppress
 from typing import cast
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcMethodNotFound
+from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
 
 from ullage.lsp.error_edge import plain_message
 from ullage.lsp.protocol import CONFIRM_QUESTION, ConfirmParams
@@ -51,6 +51,15 @@ async def choose(
         ls.sessions.can_ask = False
         raise
     return None if answer is None else answer.title
+
+
+async def is_pressed(ls: UllageServer, text: str, button: str, *, can_ask: bool) -> bool:
+    """Tell something with a button, or without where the client cannot ask; True for a press."""
+    if can_ask:
+        with suppress(JsonRpcException):
+            return await choose(ls, text, button) == button
+    say(ls, text, types.MessageType.Info)
+    return False
 
 
 async def show_virtual_document(ls: UllageServer, uri: str) -> None:

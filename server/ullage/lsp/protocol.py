@@ -93,7 +93,7 @@ class CopyParams:
 
 
 @frozen(kw_only=True)
-class Resume:
+class ResumeParams:
     """What goes on with a session in a terminal, as its user asked."""
 
     command: str
@@ -525,5 +525,5 @@ class Outcome:
     """What was asked for, to be shown or copied."""
     uri: str | None = None
     """What to show when the user asks for a view of it."""
-    resume: Resume | None = None
+    resume: ResumeParams | None = None
     """The message does not have it."""

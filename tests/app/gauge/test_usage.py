@@ -3,13 +3,14 @@
 import re
 from datetime import date, timedelta
 
+import msgspec
 import pytest
 
 from claude_files import ClaudeFile, text
 from codex_files import CodexFile
 from pi_files import MODEL, START, Json, PiFile
 from running import Place
-from ullage.app.gauge.usage import UsageReport, report_usage, usage_text
+from ullage.app.gauge.usage import UsageReport, note_lines, report_usage, usage_text
 
 FIRST_DAY = START.astimezone().date()
 SECOND_DAY = FIRST_DAY + timedelta(days=2)
@@ -158,3 +159,6 @@ def test_a_folder_where_no_model_answered_says_so(place: Place) -> None:
     used = report(place)
     assert (used.days, used.total.requests) == ([], 0)
     assert usage_text(used, 80).startswith(f"No model answered in {place.cwd} since ")
+    assert note_lines(used) == ()
+    torn = msgspec.structs.replace(used, problems=["a torn file"])
+    assert note_lines(torn) == ("Not counted: a torn file.",)

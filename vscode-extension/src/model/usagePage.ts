@@ -23,7 +23,7 @@ export function usagePage(usage: UsageResult, words: UsageWords, nonce: string):
   const title = `<p class="session">${escaped(usage.title)}</p>`;
   const notes = usage.notes.map((note) => `<p>${escaped(note)}</p>`).join("\n");
   if (usage.days.length === 0) {
-    return page(words.heading, title, nonce);
+    return page(words.heading, `${title}\n${notes}`, nonce);
   }
   const content = `${title}
 <figure>

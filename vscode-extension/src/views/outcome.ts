@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { Client } from "../client";
 import { errorMessage } from "../logger";
-import { UNDO_COMMAND, UNDO_REVIEW_COMMAND, type Outcome, type Resume } from "../protocol";
+import { UNDO_COMMAND, UNDO_REVIEW_COMMAND, type Outcome, type ResumeParams } from "../protocol";
 
 /** Chosen: long enough to read a line in the status bar. */
 const QUIET_MESSAGE_MS = 5_000;
@@ -52,7 +52,7 @@ async function offerUndo(client: Client, { message, session, change, review, uri
 }
 
 /** Go on with a session in a new terminal; the transcript may name any folder, one of the workspace is taken. */
-export function resumeInTerminal({ command, folder }: Resume): void {
+export function resumeInTerminal({ command, folder }: ResumeParams): void {
   const cwd = folder === null ? undefined : vscode.Uri.file(folder);
   const isOurs = cwd !== undefined && vscode.workspace.getWorkspaceFolder(cwd) !== undefined;
   const terminal = vscode.window.createTerminal(isOurs ? { cwd } : {});

@@ -26,7 +26,7 @@ async function showSource(proposal: vscode.Uri, position: vscode.Position, messa
     proposal,
     position,
   );
-  const ranges = found.map((one) => ("uri" in one ? { uri: one.uri, range: one.range } : { uri: one.targetUri, range: one.targetRange }));
+  const ranges = found.map((link) => ("uri" in link ? { uri: link.uri, range: link.range } : { uri: link.targetUri, range: link.targetRange }));
   const range = ranges.find(({ uri }) => isSameFile(uri.fsPath, messages.document.uri.fsPath))?.range;
   if (range !== undefined && isNewest()) {
     messages.selection = new vscode.Selection(range.start, range.start);

@@ -33,6 +33,8 @@ test("what the server says is escaped, and nothing is run", () => {
   assert.doesNotMatch(page, /<script|<b>/);
 });
 
-test("where nothing was used there is a sentence alone", () => {
-  assert.doesNotMatch(usagePage(usage(), words, "n0nce"), /<svg|<table/);
+test("where nothing was used there is a sentence, and what could not be read", () => {
+  const page = usagePage({ ...usage(), notes: ["Not counted: a <torn> file."] }, words, "n0nce");
+  assert.doesNotMatch(page, /<svg|<table/);
+  assert.ok(page.includes("<p>Not counted: a &lt;torn&gt; file.</p>"));
 });

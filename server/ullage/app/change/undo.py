@@ -175,11 +175,11 @@ def plan_undo_of(made: make.MadeChange, config: Config, places: Places) -> Withd
     plan = plan_undo(open_session(path), config, places)
     is_last = plan.receipt is not None and plan.receipt.receipt_id == made.receipt_id
     if not is_last or make.last_change(plan.loaded.context) != made.last:
-        raise is_not_last(path)
+        raise changed_since(path)
     return plan
 
 
-def is_not_last(path: Path) -> Refused:
+def changed_since(path: Path) -> Refused:
     """Say why a change that was told of is not taken back any more."""
     return Refused(
         f"{path.name} was changed again since, and only its last change can be taken back: see it"

@@ -135,7 +135,7 @@ def report_usage(
 def usage_text(report: UsageReport, n_columns: int) -> str:
     """Write a row and a bar a day, what all of them are, and what each model took."""
     if not report.days:
-        return "\n".join((empty_text(report), *_problem_lines(report)))
+        return "\n".join((empty_text(report), *note_lines(report)))
     head = _row(HEADS)
     n_bar_chars = min(MAX_BAR_CHARS, max(MIN_BAR_CHARS, n_columns - len(head) - 2))
     most = max(1, *(day.spent.sent_tokens for day in report.days))
@@ -161,18 +161,17 @@ def total_cells(report: UsageReport) -> tuple[str, ...]:
 
 def note_lines(report: UsageReport) -> tuple[str, ...]:
     """Tell what each model took, by what costs were worked out, and what is not in them."""
+    problems = tuple(f"Not counted: {problem}." for problem in report.problems)
+    if not report.days:
+        return problems
     models = (
         f"{model.model}: {plural(model.spent.requests, 'request')}, {_cost_text(model.spent)}"
         for model in report.models
     )
     n_unpriced = report.total.unpriced_requests
     unpriced = f"Without {plural(n_unpriced, 'request')} of models whose price is not known."
-    notes = (PRICE_NOTE, *((unpriced,) if n_unpriced else ()), *_problem_lines(report))
+    notes = (PRICE_NOTE, *((unpriced,) if n_unpriced else ()), *problems)
     return (*models, "", *notes)
-
-
-def _problem_lines(report: UsageReport) -> tuple[str, ...]:
-    return tuple(f"Not counted: {problem}." for problem in report.problems)
 
 
 def _list_since(

@@ -9,6 +9,7 @@ import msgspec
 from ullage.core.change import tool_outputs
 from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
 from ullage.core.config.settings import Policy
+from ullage.core.text.prose import plural
 from ullage.core.transcript.agent_lines import IMAGE_TOKENS
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Block, Image, Text, ToolResult
@@ -334,7 +335,7 @@ def _images_item(
         item_id=f"{replacement.entry_id}/{replacement.call_id or ''}/images",
         replacement=replacement,
         tool=tool,
-        label=tool_outputs.Label("1 image" if n_images == 1 else f"{n_images} images"),
+        label=tool_outputs.Label(plural(n_images, "image")),
         at_ms=at_ms,
         reason="old image",
         n_tokens=n_images * IMAGE_TOKENS,

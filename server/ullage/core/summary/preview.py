@@ -223,7 +223,7 @@ def _write_output_head(result: ToolResult) -> str:
     n_images = sum(isinstance(part, Image) for part in result.content)
     name = f"`{result.name}` " if result.name else ""
     what = "error" if result.is_error else "output"
-    images = f", {n_images} images" if n_images else ""
+    images = f", {plural(n_images, 'image')}" if n_images else ""
     return f"{name}{what}, {len(result_text(result)):,} characters{images}"
 
 

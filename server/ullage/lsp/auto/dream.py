@@ -12,8 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
-from lsprotocol.types import MessageType, ShowDocumentParams
-from pygls.exceptions import JsonRpcException
+from lsprotocol.types import ShowDocumentParams
 
 from ullage.app.dream.dream import DreamResult
 from ullage.app.dream.due import find_due
@@ -26,7 +25,7 @@ from ullage.lsp.commands.progress import model_for
 from ullage.lsp.convert import uri_of
 from ullage.lsp.documents.memory_changes import find_unsaved
 from ullage.lsp.error_edge import log_faults
-from ullage.lsp.messages import choose, say
+from ullage.lsp.messages import is_pressed, say
 from ullage.lsp.state import UllageServer
 from ullage.store.files.local_time import local_now
 from ullage.store.memory.places import DREAMS, MEMORY
@@ -86,16 +85,8 @@ def _find_last(seen: Iterable[SeenSession], folder: Path) -> datetime | None:
 
 
 async def _tell(ls: UllageServer, folder: Path, result: DreamResult) -> None:
-    message = _word(result)
-    if not (ls.sessions.can_ask and ls.shows_documents):
-        say(ls, message, MessageType.Info)
-        return
-    try:
-        answer = await choose(ls, message, REVIEW)
-    except JsonRpcException:
-        say(ls, message, MessageType.Info)
-        return
-    if answer == REVIEW:
+    can_ask = ls.sessions.can_ask and ls.shows_documents
+    if await is_pressed(ls, _word(result), REVIEW, can_ask=can_ask):
         uri = uri_of(folder / DREAMS)
         await ls.window_show_document_async(ShowDocumentParams(uri=uri, take_focus=True))
 

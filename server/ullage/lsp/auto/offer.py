@@ -9,7 +9,6 @@ from pathlib import Path
 
 from lsprotocol.types import MessageType, ShowDocumentParams
 from msgspec.structs import replace
-from pygls.exceptions import JsonRpcException
 
 from ullage.app.checkpoint.last_work import find_work
 from ullage.app.checkpoint.offer import name_agent
@@ -18,7 +17,7 @@ from ullage.core.checkpoint.checkpoint import Checkpoint, clean
 from ullage.core.checkpoint.offer import describe_work
 from ullage.errors import UllageError
 from ullage.lsp.commands.checkpoint import run_restore
-from ullage.lsp.messages import choose, say
+from ullage.lsp.messages import is_pressed, say
 from ullage.lsp.protocol import COPY_NOTIFICATION, CopyParams, RestoreArgument
 from ullage.lsp.state import UllageServer
 from ullage.store.checkpoint.left_work import mark_offered
@@ -53,15 +52,7 @@ def _take_offer(ls: UllageServer, folder: Path) -> Checkpoint | None:
 
 async def _offer(ls: UllageServer, checkpoint: Checkpoint) -> None:
     message = f"You can go on with {describe_work(checkpoint, name_agent(checkpoint), time.time())}"
-    if not (ls.sessions.can_ask and ls.can_show_text):
-        say(ls, message, MessageType.Info)
-        return
-    try:
-        answer = await choose(ls, message, RESUME)
-    except JsonRpcException:
-        say(ls, message, MessageType.Info)
-        return
-    if answer == RESUME:
+    if await is_pressed(ls, message, RESUME, can_ask=ls.sessions.can_ask and ls.can_show_text):
         try:
             await _resume(ls, checkpoint)
         except UllageError as error:

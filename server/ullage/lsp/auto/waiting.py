@@ -2,15 +2,12 @@
 
 import asyncio
 
-from lsprotocol.types import MessageType
-from pygls.exceptions import JsonRpcException
-
 from ullage.app.gauge.status_text import name_text
 from ullage.app.sessions.follow import FollowedSession
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.open import find_processes
 from ullage.core.transcript.turn_end import TurnEnd, find_turn_end
-from ullage.lsp.messages import choose, say
+from ullage.lsp.messages import is_pressed
 from ullage.lsp.protocol import TERMINAL_NOTIFICATION, TerminalParams
 from ullage.lsp.state import SessionChange, UllageServer
 
@@ -46,14 +43,6 @@ def tell_waiting(ls: UllageServer, loaded: Loaded) -> None:
 async def _tell(ls: UllageServer, loaded: Loaded, ended: TurnEnd) -> None:
     what = "Asks you something" if ended.asks else "Done, and waits for you"
     message = f"{what}: {name_text(loaded)}"
-    if not ls.editor.shows_outcomes:
-        say(ls, message, MessageType.Info)
-        return
-    try:
-        answer = await choose(ls, message, GO_TO_TERMINAL)
-    except JsonRpcException:
-        say(ls, message, MessageType.Info)
-        return
-    if answer == GO_TO_TERMINAL:
+    if await is_pressed(ls, message, GO_TO_TERMINAL, can_ask=ls.editor.shows_outcomes):
         processes = await asyncio.to_thread(find_processes, loaded.session, ls.places)
         ls.protocol.notify(TERMINAL_NOTIFICATION, TerminalParams(processes=list(processes)))

@@ -11,7 +11,7 @@ from ullage.app.change.undo import (
     Reversal,
     UndoResult,
     Withdrawal,
-    is_not_last,
+    changed_since,
     plan_undo,
     plan_undo_of,
     report_undo_plan,
@@ -141,7 +141,7 @@ async def run_undo(ls: UllageServer, argument: UndoArgument) -> Outcome:
     else:
         made = ls.sessions.made.get(path)
         if made is None or made.receipt_id != argument.change:
-            raise is_not_last(path)
+            raise changed_since(path)
         plan = await asyncio.to_thread(plan_undo_of, made, ls.config, ls.places)
         is_agreed = not plan.n_left_behind
     if not is_agreed and not await progress.confirm(ls, undo_confirmation(plan), "undo", path):
