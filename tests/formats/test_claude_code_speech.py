@@ -107,18 +107,18 @@ def test_a_tool_cannot_speak_as_a_person() -> None:
     assert typed(claude) == ["Fix it."]
 
 
-def test_a_call_beside_one_that_failed_was_not_run() -> None:
+@pytest.mark.parametrize(
+    "words",
+    [
+        "<tool_use_error>Sibling tool call errored</tool_use_error>",
+        "[Request interrupted by user for tool use]",
+        "The user doesn't want to proceed with this tool use.",
+    ],
+)
+def test_a_call_that_was_not_run_is_no_tools_error(words: str) -> None:
     claude = asked("Fix it.")
     claude.assistant(call("c1"))
-    claude.user(
-        [
-            result(
-                "c1",
-                "<tool_use_error>Sibling tool call errored</tool_use_error>",
-                is_error=True,
-            )
-        ]
-    )
+    claude.user([result("c1", words, is_error=True)])
     speech = list_speech(read_context(claude.data).items[-1])
     assert [part.speaker for part in speech] == ["harness"]
 

@@ -14,10 +14,12 @@ from ullage.core.transcript.entries import Block, Entry, JsonObject, Speech, Tex
 from ullage.formats.json_line import object_of, objects_of, text_of
 from ullage.formats.speech import OWN_OPENINGS, SpeechMarks, make_speech
 
+_STOPPED = "[Request interrupted"
+"""Of a call that a person stopped, and in the user's name behind an answer that was."""
 MARKS = SpeechMarks(
     openings=(
         *OWN_OPENINGS,
-        "[Request interrupted",
+        _STOPPED,
         "<task-notification>",
         '{"task_id":"',
         "Base directory for this skill: ",
@@ -215,11 +217,12 @@ def _split_result(text: str, details: JsonObject, is_error: bool) -> Iterator[Sp
             for answer in filter(None, (text_of(answers, question), note)):
                 yield Speech(speaker="typed", text=answer)
         return
-    if is_error and text == _NOT_RUN:
+    reason, said, words = text.partition(_SAID)
+    is_rejected = text.startswith(_REJECTED)
+    if is_error and (text == _NOT_RUN or text.startswith(_STOPPED) or (is_rejected and not said)):
         yield Speech(speaker="harness", text=text)
         return
-    reason, said, words = text.partition(_SAID)
-    if is_error and said and text.startswith(_REJECTED):
+    if is_error and is_rejected:
         words, note, advice = words.partition(_AFTER_REJECTION)
         is_asked = words.startswith(_CLARIFIES)
         yield Speech(speaker="harness", text=reason + said.rstrip())
