@@ -5,7 +5,7 @@ import type { Connection, Peer, RequestOptions } from "./serverConnection";
 import type { OwnPlaces } from "./environments";
 import { errorMessage, type Logger } from "./logger";
 import { Crashes } from "./model/crashes";
-import type { Health, HealthState } from "./model/health";
+import type { Health } from "./model/health";
 import { Work } from "./model/work";
 import type { ChangedParams, Commands, GaugeParams, Requests, ResumeParams, TerminalParams } from "./protocol";
 import { findServer, NoServerError, NotInstalledError } from "./server";
@@ -37,11 +37,11 @@ export class Client implements vscode.Disposable {
 
   private readonly healthEmitter = new vscode.EventEmitter<Health>();
   readonly onHealth = this.healthEmitter.event;
-  private readonly workingEmitter = new vscode.EventEmitter<boolean>();
-  /** Whether a command runs that the user waits for, and that does not wait for the user. */
+  private readonly workingEmitter = new vscode.EventEmitter<void>();
+  /** `isWorking` may have changed. */
   readonly onWorking = this.workingEmitter.event;
 
-  private health: HealthState = "stopped";
+  private currentHealth: Health = { state: "stopped", detail: "" };
   private readonly work = new Work();
   private crashes = new Crashes();
   private connection: Connection | undefined;
@@ -94,14 +94,14 @@ export class Client implements vscode.Disposable {
   /** Wait for what installs a server, and say so meanwhile, unless a server runs: that one goes on. */
   async whileInstalling(installed: Promise<void>): Promise<void> {
     const before = this.health;
-    if (before !== "running") {
+    if (before.state !== "running") {
       this.tellHealth("installing");
     }
     try {
       await installed;
     } finally {
-      if (this.state === "installing") {
-        this.tellHealth(before);
+      if (this.health.state === "installing") {
+        this.tellHealth(before.state, before.detail);
       }
     }
   }
@@ -110,8 +110,13 @@ export class Client implements vscode.Disposable {
     return this.connection !== undefined;
   }
 
-  get state(): HealthState {
-    return this.health;
+  get health(): Health {
+    return this.currentHealth;
+  }
+
+  /** Whether a command runs that the user waits for, and that does not wait for the user. */
+  get isWorking(): boolean {
+    return this.work.isWorking;
   }
 
   get serverVersion(): string | undefined {
@@ -154,8 +159,9 @@ export class Client implements vscode.Disposable {
   private async send(method: string, params: object, options: RequestOptions): Promise<unknown> {
     await this.start();
     if (this.connection === undefined) {
+      const { state } = this.health;
       throw new Error(
-        this.health === "not installed" || this.health === "no python"
+        state === "not installed" || state === "no python"
           ? vscode.l10n.t("The Ullage server is not installed. Install it with \"Context: Install Server\".")
           : vscode.l10n.t("The Ullage server is not running. Start it with \"Context: Restart Server\"."),
       );
@@ -189,13 +195,13 @@ export class Client implements vscode.Disposable {
     return this.lastChange;
   }
 
-  private tellHealth(state: HealthState, detail = ""): void {
-    this.health = state;
-    this.healthEmitter.fire({ state, detail });
+  private tellHealth(state: Health["state"], detail = ""): void {
+    this.currentHealth = { state, detail };
+    this.healthEmitter.fire(this.currentHealth);
   }
 
   private tellWork(): void {
-    this.workingEmitter.fire(this.work.isWorking);
+    this.workingEmitter.fire();
   }
 
   private async startNow(isAskedFor: boolean): Promise<void> {
@@ -229,7 +235,7 @@ export class Client implements vscode.Disposable {
     }
   }
 
-  private async stopNow(next: HealthState): Promise<void> {
+  private async stopNow(next: Health["state"]): Promise<void> {
     const { connection } = this;
     this.connection = undefined;
     this.gaugeEmitter.fire(undefined);

@@ -196,7 +196,7 @@ async function copyDebugInformation({ client, own }: Parts): Promise<void> {
       remote: vscode.env.remoteName,
       isTrusted: vscode.workspace.isTrusted,
       nFolders: vscode.workspace.workspaceFolders?.length ?? 0,
-      serverState: client.state,
+      serverState: client.health.state,
       serverVersion: client.serverVersion,
       commandLine: client.commandLine,
       settings: serverOptions(),

@@ -1,9 +1,7 @@
 /** How the server is, and what the language status says of it. */
 
-export type HealthState = "starting" | "running" | "stopped" | "not installed" | "no python" | "installing" | "no interpreter";
-
 export interface Health {
-  readonly state: HealthState;
+  readonly state: "starting" | "running" | "stopped" | "not installed" | "no python" | "installing" | "no interpreter";
   /** Why, in words for the user; "" where there is nothing to say. */
   readonly detail: string;
 }

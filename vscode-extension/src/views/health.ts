@@ -9,18 +9,14 @@ export class HealthStatus implements vscode.Disposable {
   /** Made when there is something to say: where no server was ever needed there is no item. */
   private item: vscode.LanguageStatusItem | undefined;
   private readonly subscription: vscode.Disposable;
-  private current: Health = { state: "starting", detail: "" };
-  private isWorking = false;
 
-  constructor(client: Client) {
+  constructor(private readonly client: Client) {
     this.subscription = vscode.Disposable.from(
-      client.onHealth((health) => {
-        this.current = health;
-        void vscode.commands.executeCommand("setContext", "ullage.server", health.state);
+      client.onHealth(({ state }) => {
+        void vscode.commands.executeCommand("setContext", "ullage.server", state);
         this.show();
       }),
-      client.onWorking((isWorking) => {
-        this.isWorking = isWorking;
+      client.onWorking(() => {
         this.show();
       }),
     );
@@ -32,13 +28,14 @@ export class HealthStatus implements vscode.Disposable {
   }
 
   private show(): void {
-    const { severity, isBusy, command } = healthItem(this.current, this.isWorking);
+    const { health, isWorking } = this.client;
+    const { severity, isBusy, command } = healthItem(health, isWorking);
     this.item ??= vscode.languages.createLanguageStatusItem("ullage.server", [...DOCUMENTS]);
     const { item } = this;
     item.name = vscode.l10n.t("Ullage Server");
-    const text = healthText(this.current.state);
+    const text = healthText(health.state);
     item.text = text;
-    item.detail = this.current.detail;
+    item.detail = health.detail;
     item.severity = severity === "error" ? vscode.LanguageStatusSeverity.Error : vscode.LanguageStatusSeverity.Information;
     item.busy = isBusy;
     item.command = { command, title: commandTitle(command) };

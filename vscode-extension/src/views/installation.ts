@@ -91,7 +91,7 @@ export class ServerInstallation implements vscode.Disposable {
   }
 
   private async installWith(base: Base): Promise<void> {
-    if (this.client.state === "installing") {
+    if (this.client.health.state === "installing") {
       return;
     }
     const options = { location: vscode.ProgressLocation.Notification, title: vscode.l10n.t("Installing the Ullage server"), cancellable: true };

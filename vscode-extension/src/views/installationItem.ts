@@ -13,17 +13,10 @@ export class InstallationItem implements vscode.Disposable {
   private readonly subscription: vscode.Disposable;
 
   constructor(client: Client, installation: ServerInstallation) {
-    let health: Health = { state: client.state, detail: "" };
     const show = (): void => {
-      this.show(health, installation.isDeclined);
+      this.show(client.health, installation.isDeclined);
     };
-    this.subscription = vscode.Disposable.from(
-      client.onHealth((now) => {
-        health = now;
-        show();
-      }),
-      installation.onDidDecline(show),
-    );
+    this.subscription = vscode.Disposable.from(client.onHealth(show), installation.onDidDecline(show));
   }
 
   dispose(): void {

@@ -4,7 +4,6 @@ import * as vscode from "vscode";
 import type { Client } from "../client";
 import { commandLink, hoverActions } from "../model/actions";
 import { absentItem, gaugeItem } from "../model/gauge";
-import type { Health } from "../model/health";
 import type { GaugeParams } from "../protocol";
 import { actionTitle } from "./actionTitles";
 import { commandTitle, healthText } from "./health";
@@ -16,12 +15,10 @@ export class GaugeStatusBarItem implements vscode.Disposable {
   private readonly item: vscode.StatusBarItem;
   private readonly subscription: vscode.Disposable;
   private params: GaugeParams | undefined;
-  private isBusy = false;
-  private health: Health = { state: "starting", detail: "" };
   /** Whether a gauge stood here last: then it is missed. */
   private wasShown = false;
 
-  constructor(client: Client) {
+  constructor(private readonly client: Client) {
     this.item = vscode.window.createStatusBarItem("ullage.gauge", vscode.StatusBarAlignment.Left, PRIORITY);
     this.item.name = vscode.l10n.t("Context Window");
     this.subscription = vscode.Disposable.from(
@@ -30,12 +27,10 @@ export class GaugeStatusBarItem implements vscode.Disposable {
         this.params = params;
         this.show();
       }),
-      client.onWorking((isBusy) => {
-        this.isBusy = isBusy;
+      client.onWorking(() => {
         this.show();
       }),
-      client.onHealth((health) => {
-        this.health = health;
+      client.onHealth(() => {
         this.show();
       }),
     );
@@ -51,7 +46,7 @@ export class GaugeStatusBarItem implements vscode.Disposable {
       this.showAbsence();
       return;
     }
-    const gauge = gaugeItem(params, this.isBusy);
+    const gauge = gaugeItem(params, this.client.isWorking);
     this.wasShown = gauge !== undefined;
     if (params.session === null || gauge === undefined) {
       item.hide();
@@ -71,7 +66,7 @@ export class GaugeStatusBarItem implements vscode.Disposable {
 
   /** While no server tells a gauge, the item says so and leads to what mends that. */
   private showAbsence(): void {
-    const { item, health } = this;
+    const { item, client: { health } } = this;
     const absent = absentItem(health, this.wasShown);
     if (absent === undefined) {
       item.hide();
