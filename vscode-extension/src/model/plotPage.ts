@@ -22,7 +22,6 @@ export interface PlotWords {
   readonly happened: string;
   readonly estimated: string;
   readonly unknownTime: string;
-  readonly number: (value: number) => string;
   /** RFC 3339 to a date and a time. */
   readonly dateAndTime: (at: string) => string;
   /** RFC 3339 to one of them alone. */
@@ -153,7 +152,7 @@ function dropMark({ number, x, yBefore, yAfter }: Drop, { marks }: HistoryResult
 
 function dotMark({ x, y, nPoint, isEstimated }: Plot["dots"][number], { points }: HistoryResult, words: PlotWords): string {
   const { at, nTokens } = points[nPoint] ?? { at: null, nTokens: 0 };
-  const parts = [timeText(at, words), words.number(nTokens), isEstimated ? words.estimated : ""];
+  const parts = [timeText(at, words), nTokens.toLocaleString("en"), isEstimated ? words.estimated : ""];
   const title = parts.filter((part) => part !== "").join(" · ");
   return `<circle class="dot${isEstimated ? " estimated" : ""}" cx="${x}" cy="${y}" r="3"><title>${escaped(title)}</title></circle>`;
 }
@@ -179,10 +178,7 @@ function tableRow(row: PlotRow, words: PlotWords, frame: PlotFrame): string {
     row.passed.length === 0 ? "" : words.passed(row.passed.join(", ")),
     row.isEstimated ? words.estimated : "",
   ];
-  const cells = [
-    row.nTokens === null ? "?" : words.number(row.nTokens),
-    row.share ?? "?",
-  ];
+  const cells = [row.nTokens?.toLocaleString("en") ?? "?", row.share ?? "?"];
   const what = happened.filter((part) => part !== "").join(" · ");
   return `<tr${row.compaction === undefined ? "" : ' class="compaction"'}><th scope="row">${head}</th>${cells
     .map((cell) => `<td class="figure">${escaped(cell)}</td>`)

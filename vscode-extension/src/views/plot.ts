@@ -130,7 +130,6 @@ function plotWords(): PlotWords {
     happened: vscode.l10n.t("What Happened"),
     estimated: vscode.l10n.t("estimated"),
     unknownTime: vscode.l10n.t("time unknown"),
-    number: (value) => value.toLocaleString("en"),
     dateAndTime: (at) => formatted(at, times),
     date: (at) => formatted(at, dates),
     clock: (at) => formatted(at, clocks),

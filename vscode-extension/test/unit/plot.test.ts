@@ -18,7 +18,6 @@ const words: PlotWords = {
   happened: "What Happened",
   estimated: "estimated",
   unknownTime: "time unknown",
-  number: String,
   dateAndTime: (at) => at.slice(11, 16),
   date: (at) => at.slice(0, 10),
   clock: (at) => at.slice(11, 16),
