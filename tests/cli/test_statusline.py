@@ -66,6 +66,7 @@ class Lab:
             "model": {"id": "claude-sonnet-4-5", "display_name": "Sonnet 4.5"},
             "context_window": {"context_window_size": 200_000},
             "cost": {"total_cost_usd": 0.39},
+            "prompt_cache": {"caching_observed": True, "hit_ratio": 0.86},
             "rate_limits": LIMITS,
         }
         return json.dumps(told | fields).encode()
@@ -134,7 +135,7 @@ def test_what_the_agent_told_is_kept_and_told_elsewhere(lab: Lab) -> None:
     ]
     shown = lab.place.run("context", "status").stdout
     assert "Limits:              5h 24% until " in shown
-    assert "Cost:                $0.39 by the agent" in shown
+    assert "Cost:                $0.39, 86% from the cache, as the agent says" in shown
     # By the short way too, and what is no longer told is gone.
     assert lab.line(cost={"total_cost_usd": 1.5}, rate_limits={}) == "30% 60k"
     assert (lab.status()["cost_usd"], lab.status()["limits"]) == (1.5, [])

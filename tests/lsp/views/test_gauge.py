@@ -116,7 +116,8 @@ async def test_the_limits_of_the_plan_stand_in_the_hover_and_beside_the_gauge_if
     assert found.itemText == found.text
     wish = types.DidChangeConfigurationParams(settings={"ullage": {"gauge.showLimits": True}})
     editor.client.workspace_did_change_configuration(wish)
-    await editor.gauge(lambda gauge: gauge.itemText == f"{found.text} · 5h 3% · week 41%")
+    wished = await editor.gauge(lambda gauge: gauge.itemText == f"{found.text} · 5h 3% · week 41%")
+    assert wished.label == f"{found.label}; 5h 3% · week 41%"
 
 
 async def test_where_another_session_is_live_the_item_names_agent_and_title(

@@ -7,6 +7,8 @@ import { escaped, line, page, shortTokens, text } from "./plotPage";
 /** Chosen: so many days can be named below their bars. */
 const MAX_LABELS = 14;
 const N_TICKS = 5;
+/** Chosen: a bar is never wider than one of a week. */
+const MIN_DAYS = 7;
 /** Chosen: of the room of a day. */
 const BAR_SHARE = 0.7;
 
@@ -40,7 +42,7 @@ function drawing({ days }: UsageResult, words: UsageWords): string {
   const right = PLOT_WIDTH - left;
   const highest = Math.max(1, ...days.map(({ nSent }) => nSent));
   const y = (nTokens: number): number => bottom - ((bottom - top) * nTokens) / highest;
-  const room = (right - left) / days.length;
+  const room = (right - left) / Math.max(days.length, MIN_DAYS);
   const step = Math.ceil(days.length / MAX_LABELS);
   const bars = days.map(({ nSent, cells }, nDay) => {
     const x = left + room * nDay;

@@ -21,6 +21,11 @@ test("each day has a bar as high as what was sent, and a row", () => {
   assert.ok(page.includes("<p>gpt: 9 requests</p>"));
 });
 
+test("the bar of a single day does not fill the page", () => {
+  const [, width] = /<rect class="bar"[^>]* width="([\d.]+)"/.exec(usagePage(usage(100), words, "n0nce")) ?? [];
+  assert.ok(Number(width) < 120, width);
+});
+
 test("of many days some are named, so that no name covers another", () => {
   const page = usagePage(usage(...Array<number>(60).fill(5)), words, "n0nce");
   assert.equal(count(page, /<rect class="bar"/g), 60);

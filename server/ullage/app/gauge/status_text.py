@@ -163,8 +163,8 @@ def figures_text(loaded: Loaded) -> str:
     if figures.micro_usd is not None:
         told.append(cost_text(figures.micro_usd))
     if figures.cache_percent is not None:
-        told.append(f"{figures.cache_percent}% of what was sent from the cache")
-    return ", ".join(told) + " by the agent" if told else ""
+        told.append(f"{figures.cache_percent}% from the cache")
+    return ", ".join((*told, "as the agent says")) if told else ""
 
 
 def _distance(n_tokens: int) -> str:

@@ -91,9 +91,12 @@ async def _publish(ls: UllageServer) -> None:
         ls.sessions.filling = ls.begin(_pause, ls)
     elif is_due:
         ls.sessions.filling = ls.begin(_fill, ls, loaded)
+    limits = short_limits_text(loaded) if loaded.policy.shows_limits else ""
+    name = _item_name(loaded) if _is_one_of_several(ls, loaded) else ""
     params = evolve(
         params,
-        itemText=_item(loaded, params.text, is_named=_is_one_of_several(ls, loaded)),
+        itemText=name + " · ".join(filter(None, (params.text, limits))),
+        label="; ".join(filter(None, (params.label, limits))),
         isChosen=loaded.path == ls.sessions.chosen,
     )
     if _find_shown(ls) is not loaded:
@@ -110,11 +113,8 @@ def _is_one_of_several(ls: UllageServer, loaded: Loaded) -> bool:
     )
 
 
-def _item(loaded: Loaded, text: str, *, is_named: bool) -> str:
-    title = gist(title_text(loaded), ITEM_TITLE_CHARS) if is_named else ""
-    name = f"{loaded.session.agent.name} · {title} " if is_named else ""
-    limits = short_limits_text(loaded) if loaded.policy.shows_limits else ""
-    return f"{name}{text} · {limits}" if limits else f"{name}{text}"
+def _item_name(loaded: Loaded) -> str:
+    return f"{loaded.session.agent.name} · {gist(title_text(loaded), ITEM_TITLE_CHARS)} "
 
 
 async def _fill(ls: UllageServer, loaded: Loaded) -> None:
