@@ -23,8 +23,8 @@ from ullage.app.checkpoint.resume import resume
 from ullage.app.checkpoint.write import MCP, write_checkpoint
 from ullage.app.config.load import load_config, refuse_read_only
 from ullage.app.gauge.status_text import status_text
-from ullage.app.sessions.load import Loaded, load
-from ullage.app.sessions.named import find_saved_session, find_session
+from ullage.app.sessions.load import Loaded
+from ullage.app.sessions.named import find_saved_session, load_named
 from ullage.core.config.settings import Config
 from ullage.core.memory.answer import DEFAULT_LIMIT, DEFAULT_LINES, Scope
 from ullage.core.memory.journal import Kind
@@ -157,9 +157,7 @@ async def _answer(work: Callable[[], T]) -> T:
 
 def _load(session: str | None, places: Places) -> tuple[Loaded, Config]:
     config = load_config(places, workspace=places.cwd)
-    reading = places.for_reading(is_read_only=config.policy.is_read_only)
-    chosen = find_session(session or places.env.get(SESSION_VARIABLE), reading)
-    return load(chosen, config, places), config
+    return load_named(session or places.env.get(SESSION_VARIABLE), config, places), config
 
 
 def _write(session: str | None, places: Places) -> str:

@@ -129,14 +129,12 @@ def restore(
     into a session back.
     """
     from ullage.app.checkpoint.find import find_checkpoint
-    from ullage.app.sessions.load import load
-    from ullage.app.sessions.named import find_session
+    from ullage.app.sessions.named import find_session, load_named
     from ullage.cli.previews import run_with_replans
 
     places = current_places()
     config = options.current_config(window, places)
-    reading = places.for_reading(is_read_only=config.policy.is_read_only)
-    opened = find_session(session, reading)
+    opened = find_session(session, places.for_reading(is_read_only=config.policy.is_read_only))
     entry = find_checkpoint(opened, checkpoint_id, places)
     tell_problem(entry.problem)
     if into == "text":
@@ -151,7 +149,7 @@ def restore(
         from ullage.app.change.restore import plan_restore
 
         with working():
-            loaded = load(find_session(session, reading), config, places)
+            loaded = load_named(session, config, places)
             plan = plan_restore(loaded, entry.checkpoint, into, config)
         if dry_run or not as_json:
             answer(restore_plan_text(plan), report_restore_plan(plan, entry.problem), as_json)

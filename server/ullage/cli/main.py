@@ -81,17 +81,15 @@ def _print_status(named: str | None) -> bool:
     load_packages()
     from ullage.app.config.load import load_config
     from ullage.app.gauge.status_text import status_text
-    from ullage.app.sessions.load import load
-    from ullage.app.sessions.named import find_session
+    from ullage.app.sessions.named import load_named
     from ullage.store.files.places import current_places
 
     places = current_places()
     config = load_config(places, workspace=places.cwd)
     if config.findings:
         return False
-    places = places.for_reading(is_read_only=config.policy.is_read_only)
     with working():
-        text = status_text(load(find_session(named, places), config, places))
+        text = status_text(load_named(named, config, places))
     echo(safe(text))
     return True
 

@@ -128,13 +128,11 @@ def open_session(session: str | None) -> "tuple[Session, Places]":
 @working()
 def load_session(session: str | None, window: int | None) -> "tuple[Loaded, Config, Places]":
     """Load a session by the configuration of the working folder."""
-    from ullage.app.sessions.load import load
-    from ullage.app.sessions.named import find_session
+    from ullage.app.sessions.named import load_named
 
     places = current_places()
     config = current_config(window, places)
-    found = find_session(session, places.for_reading(is_read_only=config.policy.is_read_only))
-    return load(found, config, places), config, places
+    return load_named(session, config, places), config, places
 
 
 def configured_model(config: Config, places: Places) -> "ModelUse":

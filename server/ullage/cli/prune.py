@@ -47,8 +47,7 @@ def prune(
     result. Sessions of Claude Code and Codex go on in a new session file.
     """
     from ullage.app.change import prune as use_case
-    from ullage.app.sessions.load import load
-    from ullage.app.sessions.named import find_session
+    from ullage.app.sessions.named import load_named
     from ullage.cli.previews import carry_out, preview_of, run_with_replans
 
     if bool(items) + is_everything + is_rescue > 1:
@@ -63,9 +62,8 @@ def prune(
     )
 
     def run() -> None:
-        found = find_session(session, places.for_reading(is_read_only=config.policy.is_read_only))
         with working():
-            pruning = use_case.plan_pruning(load(found, config, places), request)
+            pruning = use_case.plan_pruning(load_named(session, config, places), request)
         if isinstance(pruning, use_case.NothingToPrune):
             answer(use_case.unpruned_text(pruning), use_case.report_unpruned(pruning), as_json)
             return

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import msgspec
 
+from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.app.sessions.session import Session
+from ullage.core.config.settings import Config
 from ullage.core.transcript.entries import Header
 from ullage.errors import SessionNotFound
 from ullage.store.files.places import Places, is_there
@@ -37,6 +39,12 @@ def find_session(text: str | None, places: Places) -> Session:
 
         session = find_by_id(text, places)
     return msgspec.structs.replace(session, named=text)
+
+
+def load_named(text: str | None, config: Config, places: Places) -> Loaded:
+    """Load the session that a user means; raises as `find_session` does."""
+    reading = places.for_reading(is_read_only=config.policy.is_read_only)
+    return load(find_session(text, reading), config, places)
 
 
 def find_saved_session(text: str | None, places: Places) -> Session:
