@@ -1,5 +1,8 @@
 """`ullage undo` and `redo`: take back the last compaction or prune; make it again."""
 
+from functools import partial
+from typing import Literal
+
 import click
 
 from ullage.app.config.load import refuse_read_only
@@ -18,29 +21,7 @@ def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
     new session file of ours is moved to the state folder, or stays where you went on in it. You are
     asked where no session was named, and where messages would be left behind.
     """
-    from ullage.app.change import undo as use_case
-    from ullage.app.sessions.named import find_session
-    from ullage.cli.previews import tell_of_wait
-
-    places = current_places()
-    config = current_config(window, places)
-    opened = find_session(session, places.for_reading(is_read_only=config.policy.is_read_only))
-    with working():
-        plan = use_case.plan_undo(opened, config, places)
-    planned = use_case.report_undo_plan(plan)
-    if dry_run:
-        answer(use_case.undo_plan_text(planned, "undo"), planned, as_json)
-        return
-    if not yes and (session is None or plan.n_left_behind):
-        click.echo(safe(use_case.undo_plan_text(planned, "undo")), err=True)
-        if not click.confirm(use_case.undo_question(plan), err=True):
-            click.echo("Nothing was undone.", err=True)
-            return
-    refuse_read_only(config.policy)
-    tell_of_wait(opened.path)
-    with working():
-        undone = use_case.undo(plan, config, places)
-    answer(use_case.undone_text(undone), use_case.report_undone(undone), as_json)
+    _carry_out("undo", session, window, is_dry_run=dry_run, is_meant=yes, as_json=as_json)
 
 
 @click.command()
@@ -52,13 +33,19 @@ def redo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
     Only as long as nothing came since: no message, no other change. You are asked where no session
     was named.
     """
-    from ullage.app.change import redo as use_case
-    from ullage.app.change.undo import (
-        report_undo_plan,
-        report_undone,
-        undo_plan_text,
-        undone_text,
-    )
+    _carry_out("redo", session, window, is_dry_run=dry_run, is_meant=yes, as_json=as_json)
+
+
+def _carry_out(
+    verb: Literal["undo", "redo"],
+    session: str | None,
+    window: int | None,
+    *,
+    is_dry_run: bool,
+    is_meant: bool,
+    as_json: bool,
+) -> None:
+    from ullage.app.change import redo, undo
     from ullage.app.sessions.named import find_session
     from ullage.cli.previews import tell_of_wait
 
@@ -66,18 +53,24 @@ def redo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
     config = current_config(window, places)
     opened = find_session(session, places.for_reading(is_read_only=config.policy.is_read_only))
     with working():
-        plan = use_case.plan_redo(opened, config, places)
-    planned = report_undo_plan(plan.way)
-    if dry_run:
-        answer(undo_plan_text(planned, "redo"), planned, as_json)
+        if verb == "undo":
+            way = undo.plan_undo(opened, config, places)
+            question, make = undo.undo_question(way), partial(undo.undo, way)
+        else:
+            plan = redo.plan_redo(opened, config, places)
+            way, question, make = plan.way, redo.redo_question(plan), partial(redo.redo, plan)
+    planned = undo.report_undo_plan(way)
+    text = undo.undo_plan_text(planned, verb)
+    if is_dry_run:
+        answer(text, planned, as_json)
         return
-    if not yes and session is None:
-        click.echo(safe(undo_plan_text(planned, "redo")), err=True)
-        if not click.confirm(use_case.redo_question(plan), err=True):
-            click.echo("Nothing was made again.", err=True)
+    if not is_meant and (session is None or planned.messages_left_behind):
+        click.echo(safe(text), err=True)
+        if not click.confirm(question, err=True):
+            click.echo("Nothing was changed.", err=True)
             return
     refuse_read_only(config.policy)
     tell_of_wait(opened.path)
     with working():
-        redone = use_case.redo(plan, config, places)
-    answer(undone_text(redone), report_undone(redone), as_json)
+        done = make(config, places)
+    answer(undo.undone_text(done), undo.report_undone(done), as_json)
