@@ -29,7 +29,7 @@ class TiedLine(msgspec.Struct, frozen=True, kw_only=True):
     matches_focus: bool
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True):
+class SourcePlace(msgspec.Struct, frozen=True, kw_only=True):
     """Where a message stands in the other file of a preview."""
 
     path: Path
@@ -44,13 +44,15 @@ def tie_lines(path: Path, around: Surroundings, first: int, last: int) -> list[T
         return []
 
 
-def find_source(path: Path, around: Surroundings, line: int) -> Source | None:
+def find_source(path: Path, around: Surroundings, line: int) -> SourcePlace | None:
     """Find what a line of a proposal comes from."""
     tied = next(iter(tie_lines(path, around, line, line)), None)
     if tied is None or tied.number is None:
         return None
     before_path = preview_of_file(path, around.places).before_path
-    return Source(path=before_path, line=find_message_line(read_before(before_path), tied.number))
+    return SourcePlace(
+        path=before_path, line=find_message_line(read_before(before_path), tied.number)
+    )
 
 
 def _tie_lines(path: Path, around: Surroundings, first: int, last: int) -> Iterator[TiedLine]:

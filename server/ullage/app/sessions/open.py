@@ -10,7 +10,7 @@ from ullage.errors import NotATranscript, SessionLive
 from ullage.formats.registry import AGENTS, recognize
 from ullage.store.files.places import Places
 from ullage.store.transcript.open import open_lines
-from ullage.store.transcript.reader import Source
+from ullage.store.transcript.reader import SessionLines
 
 
 def open_session(path: Path, session_id: str | None = None) -> Session:
@@ -29,7 +29,7 @@ def reopen(session: Session) -> Session:
     return open_session(session.path, session.header.session_id)
 
 
-def recognize_session(lines: Source) -> Session:
+def recognize_session(lines: SessionLines) -> Session:
     """Tell by its first lines which agent wrote a transcript.
 
     Raises:

@@ -11,7 +11,7 @@ from ullage.core.transcript.entries import Header
 from ullage.formats.agent_info import AgentInfo, Editor
 from ullage.store.files.places import Places
 from ullage.store.transcript.database import SessionRows, find_databases
-from ullage.store.transcript.reader import FileLines, Source
+from ullage.store.transcript.reader import FileLines, SessionLines
 
 
 class ChangeTarget(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,7 +25,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     header: Header
     agent_info: AgentInfo | None
     """None where its runtime holds the messages."""
-    lines: Source
+    lines: SessionLines
     key: str | None = None
     """What its runtime calls it, if that says so."""
     runtime: str = ""

@@ -25,7 +25,7 @@ from ullage.store.files.places import Places
 from ullage.store.state.leftovers import find_leftovers
 from ullage.store.transcript.open import open_lines
 from ullage.store.transcript.packed import PackedLines
-from ullage.store.transcript.reader import FileLines, Source
+from ullage.store.transcript.reader import FileLines, SessionLines
 
 MAX_REPAIRED_BYTES = 256 * 1024 * 1024
 """A copy is put together in memory (chosen)."""
@@ -34,7 +34,7 @@ MAX_REPAIRED_BYTES = 256 * 1024 * 1024
 class ExaminedFile(msgspec.Struct, frozen=True, kw_only=True):
     """A transcript whose agent is known, if need be by its records alone."""
 
-    lines: Source
+    lines: SessionLines
     info: AgentInfo
     header: Header
     is_recognized: bool

@@ -38,7 +38,6 @@ from ullage.core.text.wording import (
     read_wording,
 )
 
-Source: TypeAlias = Literal["user", "agent", "plan", "call"]
 OpenState: TypeAlias = Literal["asked", "in progress", "planned", "failing", "question", "said"]
 _MAX_QUOTE_CHARS = 240
 _MIN_QUOTE_CHARS = 40
@@ -74,7 +73,7 @@ _CLAUSE_END = lazy_pattern(r"[,;:，；：、](?:\s|(?<=[，；：、]))|\s[–�
 
 class Quote(msgspec.Struct, frozen=True, kw_only=True):
     text: str
-    by: Source
+    by: Literal["user", "agent", "plan", "call"]
 
 
 class OpenItem(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ import msgspec
 
 from ullage.errors import NotATranscript, OtherDatabase, Unreadable
 from ullage.store.transcript.database import StoredSession
-from ullage.store.transcript.reader import FileLines, Source, open_to_read
+from ullage.store.transcript.reader import FileLines, SessionLines, open_to_read
 
 SQLITE_HEAD = b"SQLite format 3\0"
 
@@ -17,7 +17,7 @@ class DatabaseReader(msgspec.Struct, frozen=True, kw_only=True):
 
     list_sessions: Callable[[Path, Set[str] | None, str | None], tuple[StoredSession, ...]]
     """Lists all, those of some folders, or those that work for a session."""
-    open_lines: Callable[[Path, str, int | None], Source]
+    open_lines: Callable[[Path, str, int | None], SessionLines]
 
 
 class DatabaseRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,11 +27,11 @@ class DatabaseRow(msgspec.Struct, frozen=True, kw_only=True):
     session: StoredSession
     reader: DatabaseReader
 
-    def open(self) -> Source:
+    def open(self) -> SessionLines:
         return self.reader.open_lines(self.path, self.session.session_id, self.session.updated_ms)
 
 
-def open_lines(path: Path, session_id: str | None = None) -> Source:
+def open_lines(path: Path, session_id: str | None = None) -> SessionLines:
     """Open a transcript, packed or not; of a database the session that is named, or the newest.
 
     Raises:

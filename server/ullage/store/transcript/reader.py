@@ -34,7 +34,7 @@ class Fingerprint(msgspec.Struct, frozen=True, kw_only=True):
     mtime_ns: int
 
 
-class Source(Lines, Protocol):
+class SessionLines(Lines, Protocol):
     """The lines of a session as they were when it was looked at."""
 
     path: Path
