@@ -59,6 +59,7 @@ from ullage.store.state.auto_state import read_auto_state
 from ullage.store.state.flush_state import read_flush_state
 from ullage.store.state.pins import pins_path, read_pins
 from ullage.store.state.runtime_state import read_runtime_state
+from ullage.store.state.told_turn import TOLD_FILE
 
 CORPUS = Path(__file__).parent / "corpus"
 """By reader: whole inputs, and each that ever was a fault."""
@@ -143,7 +144,7 @@ def _read_state(places: Places) -> Take:
     names = ("pins.json", "autocompact.json", "flush.json", "runtime.json", "decisions.json")
     parts = ("thread.json", "resources.json", "open_items.json")
     paths = (
-        *(state / name for name in (*names, *parts)),
+        *(state / name for name in (*names, *parts, TOLD_FILE.name)),
         *(checkpoints / name for name in ("_latest.json", "cp_001.yaml")),
         receipts / "0001.json",
         places.state_folder / "receipt.json",
@@ -158,6 +159,7 @@ def _read_state(places: Places) -> Take:
         read_auto_state(KEY, places)
         read_flush_state(KEY, places)
         read_runtime_state(KEY, places)
+        TOLD_FILE.read(KEY, places)
         read_working_state(KEY, places)
         read_latest(checkpoints)
         list_receipts(KEY, places)

@@ -124,7 +124,7 @@ async def discover(ls: UllageServer) -> None:
     if ls.sessions.chosen is not None:
         ls.sessions.chosen = find.follow_copies(ls.sessions.chosen, seen)
     of_each = ls.sessions
-    for sessions in (of_each.followed, of_each.refused, of_each.turn_ends, of_each.told_turns):
+    for sessions in (of_each.followed, of_each.refused, of_each.turn_ends):
         for path in sessions.keys() - set(ls.followed_paths()):
             del sessions[path]
     if _list_shown(ls) != before:

@@ -149,8 +149,6 @@ class Sessions:
     """Those that were written to, and are to be considered when they are quiet."""
     turn_ends: dict[Path, TurnEnd] = field(default_factory=dict)
     """Turns that ended just now, of sessions that are to be quiet first."""
-    told_turns: dict[Path, TurnEnd] = field(default_factory=dict)
-    """The last turn of each session that its user was told of."""
     made: dict[Path, MadeChange] = field(default_factory=dict)
     """The last change that a command made to each session, and that its outcome offers to undo."""
     warned: set[tuple[Path, str]] = field(default_factory=set)

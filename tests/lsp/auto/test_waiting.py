@@ -5,12 +5,8 @@ import os
 import time
 from pathlib import Path
 
-from pi_files import SESSION_ID, PiFile, conversation, grow
-from running import Place
-from ullage.app.sessions.follow import start
-from ullage.core.config.settings import Config, Policy
-from ullage.lsp.auto.waiting import note_turn_end, tell_waiting
-from ullage.lsp.state import SessionChange, UllageServer
+from pi_files import SESSION_ID, PiFile, grow
+from ullage.store.state.told_turn import TOLD_FILE
 
 QUIET_AGE_S = 6
 MESSAGE = "Done, and waits for you: Please look at file number 0."
@@ -20,6 +16,10 @@ WANTED = {"notify": {"agentWaits": True}, "showsOutcomes": True}
 def make_quiet(path: Path) -> None:
     at = time.time() - QUIET_AGE_S
     os.utime(path, (at, at))
+
+
+def is_told(text: str) -> bool:
+    return text.startswith(MESSAGE)
 
 
 async def turn(editor, pi: PiFile, path: Path, usage: int) -> None:
@@ -44,7 +44,7 @@ async def test_each_turn_is_told_of_once_and_leads_to_the_terminal(
     await editor.gauge(lambda gauge: gauge.text == "42%")
     for n_turns, usage in enumerate((86_000, 90_000), 1):
         await turn(editor, pi, path, usage)
-        told = await editor.asked(lambda text: text.startswith(MESSAGE))
+        told = await editor.asked(is_told)
         assert told.endswith(SESSION_ID[-8:])
         # pi does not say which process it is.
         assert await shown.get() == []
@@ -63,25 +63,36 @@ async def test_each_turn_is_told_of_once_and_leads_to_the_terminal(
     assert len(editor.questions) == 3
 
 
-async def test_a_turn_that_is_the_last_again_is_not_told_of_again(place: Place) -> None:
-    """As after an undo of what was put behind it."""
-    pi = conversation(1, cwd=str(place.cwd))
-    answered = place.write("answered.jsonl", pi.data)
-    pi.user("Restored.")
-    restored = place.write("restored.jsonl", pi.data)
-    server = UllageServer("ullage", "0", place.places())
-    config = Config(policy=Policy(tells_waiting=True))
-    at_end, at_work = (
-        start(path, config, place.places(), lambda text, _: len(text))
-        for path in (answered, restored)
-    )
-    is_new = []
-    for _ in range(2):
-        await note_turn_end(server, SessionChange(path=answered, before=at_work, after=at_end))
-        is_new.append(answered in server.sessions.turn_ends)
-        tell_waiting(server, at_end.loaded)
-        await note_turn_end(server, SessionChange(path=answered, before=at_end, after=at_work))
-    assert is_new == [True, False]
+async def test_of_two_windows_one_tells_of_a_turn(
+    editor, other_editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    pi, path = workspace_session
+    windows = (editor, other_editor)
+    for window in windows:
+        await window.start(editor.place.cwd, options=WANTED)
+        await window.gauge(lambda gauge: gauge.text == "42%")
+    for n_turns, usage in enumerate((86_000, 90_000, 94_000), 1):
+        grow(pi, path, usage)
+        make_quiet(path)
+        for window in windows:
+            await window.gauge(lambda gauge, usage=usage: gauge.text == f"{usage / 200_000:.0%}")
+        waiting = [asyncio.create_task(window.asked(is_told)) for window in windows]
+        _, silent = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        for task in silent:
+            task.cancel()
+        # The silent one has had its say of the turn before at the latest.
+        assert sum(len(window.questions) for window in windows) == n_turns
+
+
+async def test_a_read_only_workspace_is_told_of_and_keeps_no_note_of_that(
+    editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    pi, path = workspace_session
+    await editor.start(editor.place.cwd, options=WANTED | {"sandbox": {"readOnly": True}})
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    await turn(editor, pi, path, 86_000)
+    await editor.asked(is_told)
+    assert list(editor.place.places().state_folder.rglob(TOLD_FILE.name)) == []
 
 
 async def test_while_the_agent_works_and_unless_it_is_wanted_nothing_is_told(
@@ -100,6 +111,6 @@ async def test_while_the_agent_works_and_unless_it_is_wanted_nothing_is_told(
     make_quiet(path)
     await other_editor.gauge(lambda gauge: gauge.text == "44%")
     await turn(other_editor, pi, path, 92_000)
-    await other_editor.asked(lambda text: text.startswith(MESSAGE))
+    await other_editor.asked(is_told)
     await editor.request("ullage/status")
     assert (len(other_editor.questions), editor.questions) == (1, [])
