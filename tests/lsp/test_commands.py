@@ -299,7 +299,7 @@ async def test_documents_are_given_by_the_protocol_and_by_the_command(
         ("Context Status", "Tokens"),
         ("Context Breakdown", "Largest entries"),
         ("Compaction History", "Degradation Risk"),
-        ("Context.md", "## 1. Summary"),
+        ("Context.md", "OpenClaw · 00000001\n\n## 1. Summary"),
         ("Summary.md", "## Goal"),
         ("Checkpoint Changes", "Nothing differs"),
         ("Resume.md", "file number"),

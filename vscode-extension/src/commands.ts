@@ -36,7 +36,7 @@ import { sessionOf, subjectOf } from "./views/sessionOf";
 import type { ShownSession } from "./views/shownSession";
 import type { Trees } from "./views/trees";
 import { showUsage } from "./views/usage";
-import { showStatus, showVirtualDocument } from "./views/virtualDocument";
+import { showSession, showVirtualDocument } from "./views/virtualDocument";
 
 /** What the commands work with. */
 export interface Parts {
@@ -71,7 +71,8 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
 
   return vscode.Disposable.from(
     register("ullage.showMenu", (target) => showMenu(client, shown, target)),
-    register("ullage.showStatus", (target) => showStatus(sessionOf(target, shown))),
+    register("ullage.showStatus", (target) => showSession(sessionOf(target, shown), "Context Status")),
+    register("ullage.showSession", (target) => showSession(sessionOf(target, shown), "Context.md")),
     register("ullage.showPlot", (target) => plot.show(sessionOf(target, shown))),
     register("ullage.showUsage", () => showUsage(client)),
     register("ullage.showWindow", () => vscode.commands.executeCommand("ullage.window.focus")),

@@ -814,7 +814,8 @@ async def test_each_line_of_a_proposal_leads_to_the_message_that_it_comes_from(
     preview = await previewed(editor, full_session, focus="file number 3")
     path = Path(preview.proposedPath)
     edit(
-        preview, "## Goal\n- Please look at file number 3.\n- Nobody said this.\n\n## Files\n(none)"
+        preview,
+        "## Goal\n- Please look at file number 3.\n- Focus: file number 3\n\n## Files\n(none)",
     )
     document = types.TextDocumentIdentifier(path.as_uri())
     whole = types.Range(types.Position(0, 0), types.Position(9, 0))

@@ -4,10 +4,10 @@ import * as vscode from "vscode";
 
 const SCHEME = "ullage";
 
-/** Open the status of a session; the server keeps its text up to date. */
-export async function showStatus(session: string | null): Promise<void> {
+/** Open the status of a session, which the server keeps up to date, or its messages as readable chat. */
+export async function showSession(session: string | null, name: "Context Status" | "Context.md"): Promise<void> {
   const query = session === null ? "" : `session=${encodeURIComponent(session)}`;
-  await showVirtualDocument(vscode.Uri.from({ scheme: SCHEME, path: "/Context Status", query }));
+  await showVirtualDocument(vscode.Uri.from({ scheme: SCHEME, path: `/${name}`, query }));
 }
 
 export async function showVirtualDocument(uri: vscode.Uri, options: vscode.TextDocumentShowOptions = {}): Promise<void> {

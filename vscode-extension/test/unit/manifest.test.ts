@@ -122,6 +122,7 @@ const WITHOUT_TRUST = [
   "showMenu",
   "showPlot",
   "showPreview",
+  "showSession",
   "showStatus",
   "showUsage",
   "showWindow",

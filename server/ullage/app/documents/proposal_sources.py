@@ -8,7 +8,7 @@ import msgspec
 from ullage.app.change.preview import preview_of_file
 from ullage.app.change.preview_check import read_material
 from ullage.app.documents.check import Surroundings
-from ullage.core.summary.focus import Focus
+from ullage.core.summary.focus import Focus, says_focus
 from ullage.core.summary.preview import find_message_line, read_proposal
 from ullage.core.text.positions import utf16_length
 from ullage.errors import UllageError
@@ -66,7 +66,7 @@ def _tie_lines(path: Path, around: Surroundings, first: int, last: int) -> Itera
     for number, line in enumerate(proposal.text[: proposal.n_above].split("\n")):
         if line.startswith("## "):
             section = line[3:].strip()
-        if not first <= number <= last or not line.startswith("- "):
+        if not first <= number <= last or not line.startswith("- ") or says_focus(line):
             continue
         at = material.sources.find(line, section)
         matches_focus = bool(focus.find(line))

@@ -11,7 +11,7 @@ from ullage.app.config.report import check_text, config_text
 from ullage.app.documents.outside_changes import write_outside_diff
 from ullage.app.gauge.history import history_text, read_history
 from ullage.app.gauge.inspect import Inspection, inspection_text
-from ullage.app.gauge.status_text import ago, status_text
+from ullage.app.gauge.status_text import ago, name_text, status_text
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.pins import pins_text, report_pins
 from ullage.core.config.settings import Config
@@ -64,7 +64,10 @@ def document_text(
             text = history_text(read_history(session, places))
         case "Context.md":
             items = mask_items(_find_items(loaded, document.entry), loaded.known_secrets)
-            text = (write_messages if document.entry is None else write_entry)(items, ago)
+            if document.entry is None:
+                text = f"# {name_text(loaded)}\n\n{write_messages(items, ago)}"
+            else:
+                text = write_entry(items, ago)
         case "Summary.md":
             text = _summary(loaded, document.entry, places)
         case "Checkpoint Changes":

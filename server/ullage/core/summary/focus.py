@@ -59,6 +59,9 @@ def misses_focus(summary: str, focus: str | None) -> bool:
     wanted = Focus(focus)
     if not wanted.stems:
         return False
-    return not any(
-        wanted.find(line) for line in summary.split("\n") if not line.startswith(f"- {FOCUS}")
-    )
+    return not any(wanted.find(line) for line in summary.split("\n") if not says_focus(line))
+
+
+def says_focus(line: str) -> bool:
+    """Tell whether a line of a summary only says what its focus was."""
+    return line.startswith(f"- {FOCUS}")
