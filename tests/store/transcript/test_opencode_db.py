@@ -1,6 +1,8 @@
 """opencode's database, read only and by pages."""
 
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -11,6 +13,7 @@ from database_files import OPENCODE_SAMPLE, OPENCODE_SAMPLE_ID, OpencodeSession
 from ullage.errors import Unreadable
 from ullage.store.transcript import opencode_db
 from ullage.store.transcript.database import find_databases, look_at_database
+from ullage.store.transcript.open import open_lines
 from ullage.store.transcript.opencode_db import PAGE_MESSAGES, DatabaseLines, list_sessions
 from ullage.store.transcript.sqlite_reading import reading
 
@@ -48,6 +51,38 @@ def test_reading_leaves_no_trace(tmp_path: Path) -> None:
     list(DatabaseLines(path, OPENCODE_SAMPLE_ID).forward())
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == ["opencode.db"]
+
+
+LOCK = """
+import fcntl, sys
+with open(sys.argv[1], "rb+") as file:
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 510, 0x40000002)
+    except OSError:
+        print("held")
+"""
+"""Takes SQLite's shared locks of a file (sqlite.org/src, `SHARED_FIRST`) from another process."""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a lock is of a handle there")
+def test_a_reading_keeps_its_lock_while_others_open_the_file(tmp_path: Path) -> None:
+    """On POSIX, closing a file drops all locks that the process has on it."""
+    path = OpencodeSession(tmp_path / "opencode.db").path
+
+    def is_held() -> bool:
+        command = [sys.executable, "-c", LOCK, str(path)]
+        return subprocess.run(command, capture_output=True, check=True).stdout == b"held\n"
+
+    with closing(sqlite3.connect(path)) as agent:
+        agent.execute("PRAGMA journal_mode = wal")
+        agent.execute("CREATE TABLE of_the_agent (id)")
+        with reading(path) as connection:
+            connection.execute("SELECT * FROM session").fetchall()
+            assert is_held()
+            with reading(path):
+                pass
+            open_lines(path)
+            assert is_held()
 
 
 def test_lines_are_the_same_in_both_directions_and_from_every_start(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.errors import NotATranscript, OtherDatabase, Unreadable
-from ullage.store.transcript.database import StoredSession
+from ullage.store.transcript.database import StoredSession, log_of
 from ullage.store.transcript.reader import FileLines, SessionLines, open_to_read
 
 SQLITE_HEAD = b"SQLite format 3\0"
@@ -67,10 +67,12 @@ def database_rows(
 
 
 def _is_database(path: Path) -> bool:
-    """Tell by the first bytes; what cannot be read is none."""
+    """Tell by its log, else by the first bytes; what cannot be read is none."""
     try:
         if not path.is_file():
             return False
+        if log_of(path).exists():
+            return True
         with open_to_read(path) as file:
             return file.read(len(SQLITE_HEAD)) == SQLITE_HEAD
     except (Unreadable, OSError):

@@ -3,6 +3,9 @@
 A WAL database without a log is opened as immutable, else SQLite would make a log beside it. The
 index of the log, which is shared memory, is not touched either while an agent runs; where one
 has crashed and left a log without an index, SQLite must rebuild the index to read the log.
+
+No file is opened past SQLite that has a log: on POSIX, to close it would drop all locks that this
+process has on it, and an agent could throw its log away while another thread reads.
 """
 
 import sqlite3
@@ -65,11 +68,10 @@ def one_line(data: bytes) -> bytes:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    is_wal = _is_wal(path)
     uri = f"{path.absolute().as_uri()}?mode=ro"
     if path.with_name(f"{path.name}-shm").exists():
         uri += "&readonly_shm=1"
-    elif is_wal and not log_of(path).exists():
+    elif not log_of(path).exists() and _is_wal(path):
         uri += "&immutable=1"
     return sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, check_same_thread=False)
 
