@@ -1,5 +1,6 @@
 """What a client asks for beyond LSP: sessions, window, history, usage, checkpoints, memory."""
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -64,7 +65,8 @@ async def test_all_sessions_are_listed_the_live_ones_first(
     editor.place.write(str(path.with_name("older.jsonl")), grown, age_s=-WAIT_S)
     rows = await listed(editor, 2, lambda rows: rows[0].isLive)
     assert rows[0].session.path.endswith("older.jsonl")
-    assert "live" in rows[0].label
+    for row in rows:
+        assert_says_what_it_shows(row)
 
 
 async def test_a_session_that_grew_is_listed_as_its_gauge_shows_it(
@@ -75,6 +77,15 @@ async def test_a_session_that_grew_is_listed_as_its_gauge_shows_it(
     grow(*workspace_session, 166_000)
     await editor.gauge(lambda gauge: gauge.text == "83%")
     assert [row.gauge for row in await listed(editor, 1)] == ["83%"]
+
+
+def assert_says_what_it_shows(row) -> None:
+    """A screen reader hears every word and figure that a row shows."""
+    shown, said = (
+        re.findall(r"[\w.,%]*\w%?", text.lower())
+        for text in (f"{row.title} {row.detail}", row.label)
+    )
+    assert not set(shown) - set(said)
 
 
 async def listed(editor, n_sessions: int, is_wanted=lambda rows: True):
@@ -101,9 +112,8 @@ async def test_the_window_adds_up_to_the_gauge(
     keys = [row.key for top in found.rows for row in (top, *top.children)]
     assert len(set(keys)) == len(keys)
     everything = [row for top in found.rows for row in (top, *top.children)]
-    # A screen reader hears what a row is, and how large.
     for row in everything:
-        assert row.title.lower() in row.label.lower()
+        assert_says_what_it_shows(row)
         assert f"{row.nTokens:,}" in row.label
     users = next(row for row in shares if row.title == "User")
     assert users.children[0].entry
@@ -125,6 +135,8 @@ async def test_what_is_sent_beside_the_transcript_leads_to_its_files(
     unseen = next(row for row in found.rows if row.title == "Not in the messages")
     built_in, instructions = unseen.children
     assert [row.kind for row in unseen.children] == ["part", "part"]
+    for row in found.rows:
+        assert_says_what_it_shows(row)
     assert (built_in.title, built_in.path) == ("System prompt and tools", None)
     assert (instructions.title, instructions.path) == ("AGENTS.md", str(rules))
     assert sum(row.nTokens for row in unseen.children) == unseen.nTokens
@@ -149,6 +161,7 @@ async def test_a_share_says_that_it_has_more_entries_than_are_listed(editor, pla
     users = next(row for row in found.rows if row.title == "User")
     assert len(users.children) == 10
     assert users.detail.endswith(" · the 10 largest of 12")
+    assert_says_what_it_shows(users)
 
 
 async def test_secrets_are_masked_in_the_window(editor, place: Place) -> None:
@@ -234,6 +247,7 @@ async def test_a_damaged_checkpoint_is_listed_as_such(
     (latest,) = (await editor.request("ullage/checkpoints")).rows
     assert (latest.isLatest, latest.isReadable) == (True, True)
     assert latest.label.startswith("Checkpoint cp_001, the latest: ")
+    assert_says_what_it_shows(latest)
     # In a narrow view the name comes before what is cut off.
     assert latest.title.startswith("cp_001 · ")
     assert len(latest.title) <= len("cp_001 · ") + MAX_TOPIC_CHARS

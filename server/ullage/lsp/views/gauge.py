@@ -188,7 +188,7 @@ def _label(status: Status) -> str:
         return "Context use unknown"
     doubt = f"; {gauge.window.doubt}" if gauge.window.doubt else ""
     return (
-        f"Context {gauge.utilization or 0:.0%} used,"
+        f"Context {gauge_text(gauge)} used,"
         f" {gauge.used_tokens:,} of {gauge.window.n_tokens:,} tokens, {status.band}{doubt}"
     )
 

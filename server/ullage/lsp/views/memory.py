@@ -15,7 +15,7 @@ from ullage.app.memory.recalls import RecalledChunk, count_recalls_on, find_reca
 from ullage.app.memory.search import search_memory
 from ullage.core.memory.answer import MemoryAnswer, MemoryHit
 from ullage.core.memory.origin import ORIGIN_WORDS
-from ullage.core.text.prose import gist, plural, remove_list_mark
+from ullage.core.text.prose import collapse_spaces, gist, plural, remove_list_mark
 from ullage.errors import StorageError
 from ullage.lsp import protocol
 from ullage.lsp.client_refresh import refresh_diagnostics, refresh_lists
@@ -183,7 +183,7 @@ def _item_row(ls: UllageServer, item: WaitingItem, folder: Path, prefix: str) ->
         kind="item",
         title=title,
         detail=" · ".join(filter(None, (prefix.rstrip("/"), described))),
-        label=f"Waits for a review: {title}, {described}",
+        label=f"Waits for a review: {collapse_spaces(item.item.finding)}, {described}",
         tooltip="\n\n".join((quote_lines(item.item.finding), *describe_markdown(item, folder))),
         firstLine=item.finding_line - 1,
         lastLine=item.finding_line - 1,

@@ -4,7 +4,7 @@ from ullage.app.sessions.load import Loaded
 from ullage.app.summary.pins import PinReport, PinsReport, origin_text, report_pins
 from ullage.core.config.settings import PINS, Config, effective
 from ullage.core.documents.virtual_uri import write_entry_uri
-from ullage.core.text.prose import gist, plural
+from ullage.core.text.prose import collapse_spaces, gist, plural
 from ullage.lsp.convert import escape_markdown
 from ullage.lsp.protocol import WindowRow
 
@@ -51,7 +51,7 @@ def _row(pin: PinReport, report: PinsReport, places: str, in_context: set[str]) 
         title=title,
         detail=origin,
         tooltip=f"{escape_markdown(pin.text)}\n\n{escape_markdown(origin)}",
-        label=f"Pin: {title}, {origin}",
+        label=f"Pin: {collapse_spaces(pin.text)}, {origin}",
         nTokens=0,
         uri=None if entry is None else write_entry_uri(report.path, entry),
         pin=pin.text if is_own else None,

@@ -77,7 +77,7 @@ def _row(family: SessionFamily, shown: Path | None, *, can_note: bool) -> protoc
         level=LEVELS[session.band],
         isLive=family.is_live,
         isShown=session.path == shown,
-        label=f"{session.title}, {agent}, context {text} used, {session.band}, {when}",
+        label=", ".join((session.title, f"context {text} used", session.band, *parts)),
         subagents=[_row(child, shown, can_note=can_note) for child in family.subagents],
         canWrite=session.can_change,
         canNote=can_note,

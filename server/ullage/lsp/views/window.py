@@ -119,8 +119,8 @@ def _part(part: Part, window: int) -> protocol.WindowRow:
     tokens = f"{'' if part.is_exact else 'about '}{part.n_tokens:,} tokens"
     share = f"{part.n_tokens / window:.1%} of the window"
     title = name.capitalize() if path is None else Path(path).name
-    told = f"{name}, {part.source}: {tokens}, {share}"
     mark = "cut" if part.cut else ""
+    told = ", ".join(word for word in (f"{name}, {part.source}: {tokens}", share, mark) if word)
     # A whole path is in the tooltip: in a narrow view only its beginning would be seen.
     folder = part.source if path is None else Path(path).parent.name
     cut = f"Not sent: {part.cut}" if part.cut else ""
@@ -142,13 +142,14 @@ def _category(
 ) -> protocol.WindowRow:
     title = share.category.capitalize()
     detail = f"{share.n_tokens:,} · {share.ratio:.1%}"
-    if share.n_entries > n_largest > 0:
-        detail += f" · the {n_largest} largest of {share.n_entries:,}"
     count = (
         plural(share.n_entries, "entry", "entries")
         if share.n_entries
         else "sent beside the transcript"
     )
+    if share.n_entries > n_largest > 0:
+        detail += f" · the {n_largest} largest of {share.n_entries:,}"
+        count += f", of which the {n_largest} largest are listed"
     tokens = f"{share.n_tokens:,} of {window:,} tokens"
     return protocol.WindowRow(
         key=f"category:{share.category}",
@@ -198,13 +199,14 @@ def _advice(number: int, advice: Advice) -> protocol.WindowRow:
 
 def _free(n_free: int, window: int) -> protocol.WindowRow:
     title = "Free" if n_free >= 0 else "Over the window"
+    tokens, share = f"{abs(n_free):,} of {window:,} tokens", f"{abs(n_free) / window:.1%}"
     return protocol.WindowRow(
         key="free",
         kind="free",
         title=title,
-        detail=f"{abs(n_free):,} · {abs(n_free) / window:.1%}",
-        tooltip=f"{title}: {abs(n_free):,} of {window:,} tokens",
-        label=f"{title}, {abs(n_free):,} of {window:,} tokens",
+        detail=f"{abs(n_free):,} · {share}",
+        tooltip=f"{title}: {tokens}",
+        label=f"{title}, {tokens}, {share}",
         nTokens=max(0, n_free),
     )
 
