@@ -43,7 +43,10 @@ test("each picture is there, is packaged, has the theme's colors and says in wor
     assert.ok(existsSync(media.svg), media.svg);
     assert.ok(packaged.includes("!images/walkthrough/*.svg"));
     assert.ok(shown(media.altText).length > 0, media.svg);
-    assert.doesNotMatch(readFileSync(media.svg, "utf8"), /#[0-9a-f]{3}|rgb\(/i);
+    const drawing = readFileSync(media.svg, "utf8");
+    assert.doesNotMatch(drawing, /#[0-9a-f]{3}|rgb\(/i);
+    // The editor puts the drawing itself into its page, without the text that stands for it.
+    assert.ok(drawing.includes(`role="img" aria-label="${shown(media.altText)}"`), media.svg);
   }
 });
 
