@@ -9,7 +9,7 @@ import type { Health } from "./model/health";
 import { Work } from "./model/work";
 import type { ChangedParams, Commands, GaugeParams, Requests, ResumeParams, TerminalParams } from "./protocol";
 import { findServer, NoServerError, NotInstalledError } from "./server";
-import { INTERPRETER_SETTING, interpreterSetting } from "./settings";
+import { interpreterSetting } from "./settings";
 
 const EXECUTE_COMMAND = "workspace/executeCommand";
 
@@ -95,13 +95,13 @@ export class Client implements vscode.Disposable {
   async whileInstalling(installed: Promise<void>): Promise<void> {
     const before = this.health;
     if (before.state !== "running") {
-      this.tellHealth("installing");
+      this.tellHealth({ state: "installing", detail: "" });
     }
     try {
       await installed;
     } finally {
       if (this.health.state === "installing") {
-        this.tellHealth(before.state, before.detail);
+        this.tellHealth(before);
       }
     }
   }
@@ -195,9 +195,9 @@ export class Client implements vscode.Disposable {
     return this.lastChange;
   }
 
-  private tellHealth(state: Health["state"], detail = ""): void {
-    this.currentHealth = { state, detail };
-    this.healthEmitter.fire(this.currentHealth);
+  private tellHealth(health: Health): void {
+    this.currentHealth = health;
+    this.healthEmitter.fire(health);
   }
 
   private tellWork(): void {
@@ -215,21 +215,19 @@ export class Client implements vscode.Disposable {
         throw new Error(vscode.l10n.t("it ended at once"));
       }
       this.connection = connection;
-      this.tellHealth("running");
+      this.tellHealth({ state: "running", detail: "" });
     } catch (error) {
       this.logger.error(errorMessage(error));
       if (error instanceof NoServerError) {
-        // In a line beside a command that must be seen; the offer and the log have the whole message.
-        if (error instanceof NotInstalledError) {
-          this.tellHealth(error.base === undefined ? "no python" : "not installed", error.found);
-        } else {
-          this.tellHealth("no interpreter", INTERPRETER_SETTING);
-        }
+        const isChosen = !(error instanceof NotInstalledError);
+        const state = isChosen ? "no interpreter" : error.base === undefined ? "no python" : "not installed";
+        // What was found has room in a line beside a command that must be seen.
+        this.tellHealth({ state, detail: error.found, help: error.message });
         void this.handlers.offerServer(error, isAskedFor);
       } else {
         // What breaks may be the writing to a server that has said why it ended.
         const reason = [errorMessage(error), this.lastWords].filter((words) => words !== "").join(" · ");
-        this.tellHealth("stopped", reason);
+        this.tellHealth({ state: "stopped", detail: reason });
         void this.offerRestart(vscode.l10n.t("The Ullage server did not start: {0}", reason));
       }
     }
@@ -239,7 +237,7 @@ export class Client implements vscode.Disposable {
     const { connection } = this;
     this.connection = undefined;
     this.gaugeEmitter.fire(undefined);
-    this.tellHealth(next);
+    this.tellHealth({ state: next, detail: "" });
     await connection?.stop();
   }
 
@@ -287,14 +285,15 @@ export class Client implements vscode.Disposable {
       void this.restart();
       return;
     }
-    this.tellHealth("stopped", this.lastWords);
+    this.tellHealth({ state: "stopped", detail: this.lastWords });
     void this.offerRestart(vscode.l10n.t("The Ullage server crashed several times within three minutes and is not started again."));
   }
 
+  /** No error, which would stay when the server is back by another way: the item says it until then. */
   private async offerRestart(message: string): Promise<void> {
     const restart = vscode.l10n.t("Restart Server");
     const showLogs = vscode.l10n.t("Show Logs");
-    const choice = await vscode.window.showErrorMessage(message, restart, showLogs);
+    const choice = await vscode.window.showWarningMessage(message, restart, showLogs);
     if (choice === restart) {
       await this.restart({ isAskedFor: true });
     } else if (choice === showLogs) {

@@ -32,7 +32,15 @@ export interface Base {
 }
 
 /** No interpreter can run the server; the message says what to do. */
-export class NoServerError extends Error {}
+export class NoServerError extends Error {
+  constructor(
+    message: string,
+    /** What was found instead, and where. */
+    readonly found: string,
+  ) {
+    super(message);
+  }
+}
 
 /** No interpreter has the server, and the user has chosen none. */
 export class NotInstalledError extends NoServerError {
@@ -41,9 +49,9 @@ export class NotInstalledError extends NoServerError {
     /** What it can be installed with; undefined where this machine has no Python for it. */
     readonly base: Base | undefined,
     /** The Pythons that are too old for it. */
-    readonly found: string,
+    found: string,
   ) {
-    super(message);
+    super(message, found);
   }
 }
 
@@ -103,34 +111,34 @@ function noPythonMessage(found: string): string {
 
 async function chosenServer(interpreter: Interpreter, own: OwnPlaces, logger: Logger): Promise<Executable> {
   const answer = await ask(interpreter, own, logger);
-  if (answer !== undefined && !isPythonNewEnough(answer.python)) {
+  const found = whyUnfit(interpreter, answer, own);
+  if (found !== undefined) {
     throw new NoServerError(
       vscode.l10n.t(
-        "Ullage cannot start: {0} is the interpreter of the setting ullage.interpreter; {1} is needed. Choose another interpreter; or empty the setting, and run \"Context: Install Server\".",
-        foundText([answer]),
-        OLDEST_PYTHON,
+        "Ullage cannot start with the setting ullage.interpreter: {0}. Choose another interpreter; or empty the setting, and run \"Context: Install Server\".",
+        found,
       ),
-    );
-  }
-  if (typeof answer?.server !== "string") {
-    throw new NoServerError(
-      vscode.l10n.t(
-        "Ullage cannot start: the Python interpreter \"{0}\" of the setting ullage.interpreter does not run or does not have the package ullage. Choose another interpreter; or empty the setting, and run \"Context: Install Server\".",
-        interpreter.command,
-      ),
-    );
-  }
-  if (!isServerCompatible(answer.server, own.version)) {
-    throw new NoServerError(
-      vscode.l10n.t(
-        "Ullage cannot start: the interpreter \"{0}\" of the setting ullage.interpreter has ullage {1}, and this extension needs {2}. Update the package there; or empty the setting, and run \"Context: Install Server\".",
-        interpreter.command,
-        answer.server,
-        own.version,
-      ),
+      found,
     );
   }
   return executable(interpreter, own, logger);
+}
+
+/** Return why an interpreter cannot run the server: what it is, where, and what is wanted; undefined where it can. */
+function whyUnfit({ command }: Interpreter, answer: Answer | undefined, { version }: OwnPlaces): string | undefined {
+  if (answer === undefined) {
+    return vscode.l10n.t("{0} is no Python that runs", command);
+  }
+  const python = foundText([answer]);
+  if (!isPythonNewEnough(answer.python)) {
+    return vscode.l10n.t("{0} is too old, {1} or newer is needed", python, OLDEST_PYTHON);
+  }
+  if (answer.server === null) {
+    return vscode.l10n.t("{0} does not have the package ullage", python);
+  }
+  return isServerCompatible(answer.server, version)
+    ? undefined
+    : vscode.l10n.t("{0} has ullage {1}, and this extension needs {2}", python, answer.server, version);
 }
 
 /**

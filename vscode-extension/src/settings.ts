@@ -24,6 +24,7 @@ export function interpreterSetting(): string {
         "The setting ullage.interpreter names a file of the workspace ({0}), which is only run in a folder that you trust. Trust the workspace, or set an absolute path.",
         setting,
       ),
+      setting,
     );
   }
   return path;

@@ -4,6 +4,8 @@ export interface Health {
   readonly state: "starting" | "running" | "stopped" | "not installed" | "no python" | "installing" | "no interpreter";
   /** Why, in words for the user; "" where there is nothing to say. */
   readonly detail: string;
+  /** All of it: what was found, where, and what mends it; where the detail does not say that. */
+  readonly help?: string;
 }
 
 export interface HealthItem {

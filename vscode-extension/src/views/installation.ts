@@ -34,7 +34,11 @@ export class ServerInstallation implements vscode.Disposable {
     return this.memory.get<boolean>(SILENCE_KEY, false);
   }
 
-  /** Tell the user why the server did not start, and do what is chosen; who wants no offer is told when asking. */
+  /**
+   * Tell the user why the server did not start, and do what is chosen; who wants no offer is told when asking.
+   *
+   * An error with buttons would stay when the server is back by another way: the item and the view say it until then.
+   */
   async offer(error: NoServerError, isAskedFor: boolean): Promise<void> {
     if (!(error instanceof NotInstalledError)) {
       await this.offerOtherInterpreter(error);
@@ -64,7 +68,7 @@ export class ServerInstallation implements vscode.Disposable {
     const never = vscode.l10n.t("Don't Ask Again");
     const choice =
       base === undefined
-        ? await vscode.window.showErrorMessage(message, getPython, choose, never)
+        ? await vscode.window.showWarningMessage(message, getPython, choose, never)
         : await vscode.window.showInformationMessage(message, installNow, choose, never);
     if (choice === installNow && base !== undefined) {
       await this.installWith(base);
@@ -82,7 +86,7 @@ export class ServerInstallation implements vscode.Disposable {
   private async offerOtherInterpreter({ message }: NoServerError): Promise<void> {
     const choose = vscode.l10n.t("Choose Interpreter");
     const showLogs = vscode.l10n.t("Show Logs");
-    const choice = await vscode.window.showErrorMessage(message, choose, showLogs);
+    const choice = await vscode.window.showWarningMessage(message, choose, showLogs);
     if (choice === choose) {
       await chooseInterpreter();
     } else if (choice === showLogs) {

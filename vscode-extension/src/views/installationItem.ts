@@ -24,7 +24,7 @@ export class InstallationItem implements vscode.Disposable {
     this.item?.dispose();
   }
 
-  private show({ state, detail }: Health, isDeclined: boolean): void {
+  private show({ state, help = "" }: Health, isDeclined: boolean): void {
     const isInstalling = state === "installing";
     const needsPython = state === "no python";
     if (!isInstalling && ((state !== "not installed" && !needsPython) || isDeclined)) {
@@ -39,9 +39,9 @@ export class InstallationItem implements vscode.Disposable {
     const why = vscode.l10n.t("A coding agent has been used on this machine: see how full its context window is.");
     const text = isInstalling ? vscode.l10n.t("Installing Ullage…") : offer;
     item.text = `$(${isInstalling ? "loading~spin" : "pulse"}) ${text}`;
-    item.tooltip = isInstalling ? undefined : needsPython ? detail : why;
+    item.tooltip = isInstalling ? undefined : needsPython ? help : why;
     item.command = isInstalling ? undefined : "ullage.installServer";
-    item.accessibilityInformation = { label: needsPython ? `${text}. ${detail}` : text, role: "button" };
+    item.accessibilityInformation = { label: needsPython ? `${text}. ${help}` : text, role: "button" };
     item.show();
   }
 }

@@ -72,9 +72,9 @@ export class GaugeStatusBarItem implements vscode.Disposable {
       item.hide();
       return;
     }
-    const text = [healthText(health.state), health.detail].filter((words) => words !== "").join(" · ");
+    const text = health.help ?? [healthText(health.state), health.detail].filter((words) => words !== "").join(" · ");
     item.text = absent.text;
-    item.tooltip = text;
+    item.tooltip = vscode.l10n.t("{0}\n\nA click: {1}", text, commandTitle(absent.command));
     item.backgroundColor = undefined;
     item.accessibilityInformation = { label: vscode.l10n.t("Context use unknown. {0}", text), role: "button" };
     item.command = { command: absent.command, title: commandTitle(absent.command) };

@@ -43,7 +43,9 @@ export class Trees implements vscode.Disposable {
       shown.onDidChange(() => {
         this.refresh();
       }),
-      client.onHealth(({ state }) => {
+      client.onHealth(({ state, detail }) => {
+        // What an empty view offers stands below.
+        this.window.view.description = detail;
         if (state !== "starting") {
           this.refresh();
         }
