@@ -69,12 +69,13 @@ async function through({ options, settings, flows }) {
     say(`a window is open${options.isRestricted ? ", in Restricted Mode" : ""}`);
     for (const flow of flows) {
       current = flow;
-      const shot = async (name, options) => {
+      const shot = async (name) => {
         const file = path.join(SHOTS, `${name}.png`);
-        await workbench.picture(file, options);
+        await workbench.picture(file);
         say(`  picture: ${file}`);
       };
       await flow.go(workbench, { say: (text) => say(`  ${text}`), shot });
+      workbench.assertKeyboardAlone();
       counts.passed += 1;
       say(`passed: ${flow.TITLE}`);
     }

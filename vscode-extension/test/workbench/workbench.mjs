@@ -7,12 +7,16 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+import { lookOf } from "./looks.mjs";
+import { findUnnamed } from "./names.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const extensionFolder = path.resolve(here, "../..");
 
 /** For each single wait; a slow machine with two cores needs a fifth of it. */
 export const TIMEOUT_MS = Number(process.env.ULLAGE_WORKBENCH_TIMEOUT_MS ?? 60_000);
+
+const LOOK = lookOf(process.env.LOOK ?? "dark");
 
 const SETTINGS = {
   "breadcrumbs.enabled": false,
@@ -33,7 +37,7 @@ const SETTINGS = {
   "telemetry.telemetryLevel": "off",
   "update.mode": "none",
   "window.commandCenter": false,
-  "workbench.colorTheme": "Default Dark Modern",
+  "workbench.colorTheme": LOOK.theme,
   "workbench.editor.enablePreview": false,
   "workbench.enableExperiments": false,
   "workbench.layoutControl.enabled": false,
@@ -101,6 +105,8 @@ export class Workbench {
   #context = undefined;
   #codeServer = undefined;
   #log = [];
+  /** What the mouse did. */
+  #pointed = [];
 
   #folder(name) {
     const folder = path.join(this.root, name);
@@ -156,7 +162,8 @@ export class Workbench {
       executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
       headless: true,
       env,
-      viewport: { width: 1280, height: 800 },
+      viewport: LOOK.viewport,
+      deviceScaleFactor: LOOK.deviceScaleFactor,
       args: [
         "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
         "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
@@ -164,6 +171,12 @@ export class Workbench {
     });
     this.#context.setDefaultTimeout(TIMEOUT_MS);
     await this.#context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: address });
+    await this.#context.exposeFunction("noteMouse", (type) => this.#pointed.push(type));
+    await this.#context.addInitScript(() => {
+      for (const type of ["pointerdown", "pointermove", "wheel"]) {
+        window.addEventListener(type, ({ isTrusted }) => isTrusted && window.noteMouse(type), { capture: true });
+      }
+    });
     this.page = this.#context.pages()[0] ?? (await this.#context.newPage());
     await this.page.goto(`${address}/?folder=${encodeURIComponent(this.workspace)}`);
     await this.page.locator(".monaco-workbench .part.statusbar").waitFor();
@@ -212,11 +225,19 @@ export class Workbench {
     await this.page.locator(".tab.active", { hasText: path.basename(file) }).waitFor();
   }
 
-  /** Write a picture of the window; nothing hovers unless it is what is shown. */
-  async picture(file, { isHovering = false } = {}) {
+  /** Write a picture of the window, and throw when a screen reader is told less than it shows. */
+  async picture(file) {
     mkdirSync(path.dirname(file), { recursive: true });
-    if (!isHovering) await this.page.mouse.move(900, 400);
     await this.page.screenshot({ path: file, animations: "disabled" });
+    assert.deepEqual(await findUnnamed(this.page), [], "a screen reader is not told what is shown");
+  }
+
+  /** Put the cursor of the active editor there. */
+  async goTo(line, column = 1) {
+    await this.page.keyboard.press("Control+G");
+    await this.page.locator(".quick-input-widget input.input").first().fill(`:${line}:${column}`);
+    await this.page.keyboard.press("Enter");
+    await this.page.locator(".statusbar-item[id$='status.editor.selection']", { hasText: `Ln ${line}, Col ${column}` }).waitFor();
   }
 
   /** A row of one of our views. */
@@ -256,14 +277,18 @@ export class Workbench {
     await this.page.keyboard.press("Enter");
   }
 
-  /** Press the arrow down until something has the focus. */
-  async #walkTo(what, target) {
+  /** Press a key until something has the focus. */
+  async #walkTo(what, target, key = "ArrowDown") {
     for (let n = 0; n < 60; n += 1) {
       if (await target.first().isVisible()) return;
-      await this.page.keyboard.press("ArrowDown");
-      await this.page.evaluate(() => new Promise(requestAnimationFrame));
+      await this.page.keyboard.press(key);
+      await this.#drawn();
     }
     throw new Error(`the keyboard does not reach ${what}`);
+  }
+
+  #drawn() {
+    return this.page.evaluate(() => new Promise(requestAnimationFrame));
   }
 
   /** Choose an entry of the quick pick that is open. */
@@ -325,14 +350,17 @@ export class Workbench {
     return detail.replaceAll(/\s+/g, " ").trim();
   }
 
-  /** Do something that may not use the mouse. */
-  async byKeyboard(what) {
-    await this.page.evaluate(() => {
-      window.nPointed = 0;
-      window.addEventListener("pointerdown", () => (window.nPointed += 1), { capture: true });
-    });
-    await what();
-    assert.equal(await this.page.evaluate(() => window.nPointed), 0, "the mouse was used");
+  /** Throw when the mouse has been used: whoever has none must get everywhere. */
+  assertKeyboardAlone() {
+    assert.deepEqual(this.#pointed, [], "the mouse was used");
+  }
+
+  /** Bring an item of the status bar into focus by the keyboard; what hovers over it is shown. */
+  async focusItem(selector) {
+    const { page } = this;
+    await this.#walkTo("the status bar", page.locator(".part.statusbar:focus-within"), "F6");
+    await page.keyboard.press("Home");
+    await this.#walkTo(`the item ${selector}`, page.locator(`${selector} :focus`), "ArrowRight");
   }
 
   /** Return the command lines of the servers that this window runs. */

@@ -1,4 +1,4 @@
-// Automatic mode asks first: yes, and taken back; then snoozed. By the keyboard alone.
+// Automatic mode asks first: yes, and taken back; then snoozed.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { sessionId } from "../session.mjs";
@@ -7,7 +7,7 @@ import { forget, gaugeBelow, gaugeShows, grow, tidy, writeSession } from "./flow
 export { agentIsThere as prepare } from "./flow.mjs";
 
 export const NAME = "auto";
-export const TITLE = "automatic mode asks, prunes, is undone and snoozed, by the keyboard alone";
+export const TITLE = "automatic mode asks, prunes, is undone and snoozed";
 
 export async function go(workbench, { say, shot }) {
   const transcript = writeSession(workbench, { id: sessionId(7), usedTokens: 140_000 });
@@ -15,17 +15,15 @@ export async function go(workbench, { say, shot }) {
   grow(transcript, 191_000);
   await gaugeShows(workbench, "96%");
   const before = readFileSync(transcript);
-  await workbench.byKeyboard(async () => {
-    assert.match(await workbench.told("96% used"), /would prune it now/);
-    assert.ok(readFileSync(transcript).equals(before), "nothing is written before the answer");
-    await workbench.answer("96% used", "Prune Now");
-    say(`told: ${await workbench.told("Pruned Checkout")}; gauge ${await gaugeBelow(workbench, 96)}`);
-    assert.ok(!readFileSync(transcript).equals(before), "the transcript is changed");
-    await shot("auto-pruned");
-    await workbench.answer("Pruned Checkout", "Undo");
-    await gaugeShows(workbench, "96%");
-    assert.equal(await workbench.notification("96% used").count(), 0, "what was taken back is not asked again");
-  });
+  assert.match(await workbench.told("96% used"), /would prune it now/);
+  assert.ok(readFileSync(transcript).equals(before), "nothing is written before the answer");
+  await workbench.answer("96% used", "Prune Now");
+  say(`told: ${await workbench.told("Pruned Checkout")}; gauge ${await gaugeBelow(workbench, 96)}`);
+  assert.ok(!readFileSync(transcript).equals(before), "the transcript is changed");
+  await shot("auto-pruned");
+  await workbench.answer("Pruned Checkout", "Undo");
+  await gaugeShows(workbench, "96%");
+  assert.equal(await workbench.notification("96% used").count(), 0, "what was taken back is not asked again");
   await tidy(workbench);
   forget(transcript);
   await snooze(workbench, { say, shot });
@@ -35,10 +33,8 @@ async function snooze(workbench, { say, shot }) {
   const transcript = writeSession(workbench, { id: sessionId(8), usedTokens: 150_000 });
   await gaugeShows(workbench, "75%");
   grow(transcript, 164_000);
-  await workbench.byKeyboard(async () => {
-    await workbench.answer("82% used", "Snooze");
-    await workbench.notification("82% used").waitFor({ state: "hidden" });
-  });
+  await workbench.answer("82% used", "Snooze");
+  await workbench.notification("82% used").waitFor({ state: "hidden" });
   grow(transcript, 170_000);
   await gaugeShows(workbench, "85%");
   // Of a higher band it is told all the same, and of nothing before it.

@@ -27,7 +27,7 @@ export async function go(workbench, { say, shot }) {
   assert.match(warned.label, /83% used.*warning/);
   say(`gauge: ${warned.text} (${warned.label}); told: ${await workbench.told("83% used")}`);
   await shot("gauge-warning");
-  await workbench.byKeyboard(() => workbench.answer("83% used", "Not Now"));
+  await workbench.answer("83% used", "Not Now");
   await workbench.notification("83% used").waitFor({ state: "hidden" });
 
   grow(transcript, 167_000);
@@ -39,14 +39,14 @@ export async function go(workbench, { say, shot }) {
   say(`gauge: ${critical.text} (${critical.label}); told: ${await workbench.told("96% used")}`);
   assert.equal(await page.locator(".notification-toast").count(), 1, "one nudge for each band");
   await shot("gauge-error");
-  await workbench.byKeyboard(() => workbench.answer("96% used", "Snooze"));
+  await workbench.answer("96% used", "Snooze");
   await workbench.notification("96% used").waitFor({ state: "hidden" });
 
   grow(transcript, 194_000);
   await gaugeShows(workbench, "97%");
-  await page.locator(GAUGE).hover();
+  await workbench.focusItem(GAUGE);
   await page.locator(".monaco-hover:visible", { hasText: "194,000" }).waitFor();
-  await shot("gauge-hover", { isHovering: true });
+  await shot("gauge-hover");
   await showsOnTranscript(workbench, { say, shot });
   assert.equal(await page.locator(".notification-toast").count(), 0, "who said no is not asked again");
   await tidy(workbench);
@@ -68,15 +68,11 @@ async function showsOnTranscript(workbench, { say, shot }) {
   say(`problem: ${await textOf(problem)}`);
   await shot("transcript");
   await page.keyboard.press("Control+1");
-  await page.keyboard.press("Control+G");
-  await page.keyboard.type("6");
-  await page.keyboard.press("Enter");
-  await page.locator(".line-numbers.active-line-number", { hasText: "6" }).waitFor();
-  await page.keyboard.press("Control+K");
-  await page.keyboard.press("Control+I");
+  await workbench.goTo(6);
+  await workbench.command("Show or Focus Hover");
   const hover = page.locator(".monaco-hover:visible", { hasText: "tokens" }).first();
   await hover.waitFor();
   say(`hover: ${(await textOf(hover)).slice(0, 160)}`);
-  await shot("transcript-hover", { isHovering: true });
+  await shot("transcript-hover");
   await page.keyboard.press("Escape");
 }

@@ -1,4 +1,4 @@
-// Checkpoints are written, compared and restored in each of the three ways. By the keyboard alone.
+// Checkpoints are written, compared and restored in each of the three ways.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -9,18 +9,16 @@ import { forget, gaugeShows, grow, sessionFolder, tidy, writeSession } from "./f
 export { agentIsThere as prepare } from "./flow.mjs";
 
 export const NAME = "checkpoints";
-export const TITLE = "checkpoints are written, compared and restored three ways, by the keyboard alone";
+export const TITLE = "checkpoints are written, compared and restored three ways";
 
 export async function go(workbench, { say, shot }) {
   const transcript = writeSession(workbench, { id: sessionId(4), usedTokens: 100_000 });
   await gaugeShows(workbench, "50%");
-  await workbench.byKeyboard(async () => {
-    await write(workbench, transcript, { say, shot });
-    await compare(workbench, { say, shot });
-    await restoreAsText(workbench, { say, shot });
-    await restoreHere(workbench, transcript, { say, shot });
-    await restoreIntoNew(workbench, { say, shot });
-  });
+  await write(workbench, transcript, { say, shot });
+  await compare(workbench, { say, shot });
+  await restoreAsText(workbench, { say, shot });
+  await restoreHere(workbench, transcript, { say, shot });
+  await restoreIntoNew(workbench, { say, shot });
   await tidy(workbench);
   forget(transcript);
 }

@@ -79,18 +79,16 @@ async function takeBack(workbench, what, claude, { say }) {
   await workbench.command("Notifications: Clear All Notifications");
 }
 
-/** The item, a click on it, the keys and the list mean the chosen session, and no copy is listed. */
+/** The item, what it opens, the keys and the list mean the chosen session, and no copy is listed. */
 async function staysChosen(workbench, when) {
   const { page } = workbench;
   const { text } = await gaugeShows(workbench, "60%");
   assert.match(text, /Claude Code · Fix double charges 60%/, when);
   await page.locator(`${GAUGE} .codicon-pinned`).waitFor();
   const title = page.locator(".quick-input-widget .quick-input-title", { hasText: CLAUDE_TITLE });
-  // The item may be drawn anew under the pointer, which takes the click.
-  await until("the menu to open", async () => {
-    await page.locator(GAUGE).click();
-    return title.waitFor({ timeout: 3000 }).then(() => true, () => undefined);
-  });
+  await workbench.focusItem(GAUGE);
+  await page.keyboard.press("Enter");
+  await title.waitFor();
   await page.keyboard.press("Escape");
   await title.waitFor({ state: "hidden" });
   await page.keyboard.press("Control+Alt+U");

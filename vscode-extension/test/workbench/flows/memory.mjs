@@ -60,15 +60,16 @@ export async function go(workbench, { say, shot }) {
   say(`recalled: ${await textOf(recalled)}`);
   await shot("memory-recalled");
 
-  const line = page.locator(".view-line", { hasText: "Ledgers are kept" }).first();
-  await line.hover({ position: { x: 60, y: 8 } });
+  await page.keyboard.press("Control+1");
+  await workbench.command("Show or Focus Hover");
   await hovered("Recalled").waitFor();
   say(`hover: ${await textOf(hovered("Recalled"))}`);
-  await shot("memory-hover", { isHovering: true });
+  await shot("memory-hover");
   await workbench.openFile(log);
-  await page.locator(".view-line .detected-link, .view-line .detected-link-active", { hasText: "MEMORY.md" }).first().hover();
+  await workbench.goTo(3, LOG.split("\n")[2].indexOf("MEMORY.md") + 1);
+  await workbench.command("Show or Focus Hover");
   await hovered("Releases go out").waitFor();
-  await shot("memory-place", { isHovering: true });
+  await shot("memory-place");
 
   await workbench.openFile(memory);
   await workbench.command("Problems: Focus on Problems View");

@@ -1,4 +1,4 @@
-// What the last session left is offered when its folder is opened: once, on its branch alone, by the keyboard alone.
+// What the last session left is offered when its folder is opened: once, on its branch alone.
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -7,7 +7,7 @@ import { until } from "../workbench.mjs";
 import { gaugeShows, tidy, writeSession } from "./flow.mjs";
 
 export const NAME = "offer";
-export const TITLE = "the work of the last session is offered once, on its branch alone, by the keyboard alone";
+export const TITLE = "the work of the last session is offered once, on its branch alone";
 
 const OFFER = "You can go on with earlier work";
 
@@ -28,17 +28,15 @@ export async function go(workbench, { say, shot }) {
 
   // That it is offered now shows that it was not before.
   await reopen(workbench, "main");
-  await workbench.byKeyboard(async () => {
-    say(`told: ${await workbench.told(OFFER)}`);
-    await shotBoth(workbench, shot, "offer");
-    await workbench.answer(OFFER, "Resume");
-    say(`told: ${await workbench.told("is copied")}`);
-    await page.locator(".tab.active", { hasText: "Resume.md" }).waitFor();
-    await page.locator(".view-lines", { hasText: "support" }).first().waitFor();
-    const text = await until("the text in the clipboard", () => page.evaluate(() => navigator.clipboard.readText()));
-    assert.match(text, /charges a card twice/);
-    await shotBoth(workbench, shot, "offer-resumed");
-  });
+  say(`told: ${await workbench.told(OFFER)}`);
+  await shot("offer");
+  await workbench.answer(OFFER, "Resume");
+  say(`told: ${await workbench.told("is copied")}`);
+  await page.locator(".tab.active", { hasText: "Resume.md" }).waitFor();
+  await page.locator(".view-lines", { hasText: "support" }).first().waitFor();
+  const text = await until("the text in the clipboard", () => page.evaluate(() => navigator.clipboard.readText()));
+  assert.match(text, /charges a card twice/);
+  await shot("offer-resumed");
   await tidy(workbench);
 
   await reopen(workbench, "main");
@@ -64,11 +62,4 @@ async function isSilent(workbench) {
   await workbench.command("Context: Show Status");
   await page.locator(".view-lines", { hasText: "100" }).first().waitFor();
   return (await workbench.notification(OFFER).count()) === 0;
-}
-
-async function shotBoth({ page }, shot, name) {
-  await shot(name);
-  await page.setViewportSize({ width: 560, height: 800 });
-  await shot(`${name}-narrow`);
-  await page.setViewportSize({ width: 1280, height: 800 });
 }

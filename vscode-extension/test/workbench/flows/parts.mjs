@@ -1,4 +1,4 @@
-// What a request of Claude Code holds beside its transcript, and that it waits for its user. By the keyboard alone.
+// What a request of Claude Code holds beside its transcript, and that it waits for its user.
 import assert from "node:assert/strict";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -7,7 +7,7 @@ import { until } from "../workbench.mjs";
 import { gaugeShows, leaveQuiet, textOf, tidy } from "./flow.mjs";
 
 export const NAME = "parts";
-export const TITLE = "the parts of a request that stand on the disk are shown, and that the agent waits, by the keyboard alone";
+export const TITLE = "the parts of a request that stand on the disk are shown, and that the agent waits";
 
 const ID = "11111111-2222-4333-8444-0000cafe0002";
 const UNSEEN = "Not in the messages";
@@ -32,28 +32,23 @@ export function prepare({ home, workspace }) {
 export async function go(workbench, { say, shot }) {
   const { page } = workbench;
   await gaugeShows(workbench, "60%");
-  await workbench.byKeyboard(async () => {
-    await workbench.focusRow("Window", UNSEEN);
-    await workbench.openRow("MEMORY.md");
-    for (const part of ["System prompt and tools", "CLAUDE.md", "MEMORY.md"]) say(`part: ${await textOf(workbench.row(part))}`);
-    const label = await workbench.row("MEMORY.md").getAttribute("aria-label");
-    assert.match(label, /Not sent: [\d,]+ characters: Claude Code loads the first 200 lines/);
-    say(`said: ${label}`);
-    await workbench.focusRow("Window", "MEMORY.md");
-    await shot("parts");
-    await page.setViewportSize({ width: 560, height: 800 });
-    await shot("parts-narrow");
-    await page.setViewportSize({ width: 1280, height: 800 });
+  await workbench.focusRow("Window", UNSEEN);
+  await workbench.openRow("MEMORY.md");
+  for (const part of ["System prompt and tools", "CLAUDE.md", "MEMORY.md"]) say(`part: ${await textOf(workbench.row(part))}`);
+  const label = await workbench.row("MEMORY.md").getAttribute("aria-label");
+  assert.match(label, /Not sent: [\d,]+ characters: Claude Code loads the first 200 lines/);
+  say(`said: ${label}`);
+  await workbench.focusRow("Window", "MEMORY.md");
+  await shot("parts");
 
-    await page.keyboard.press("Enter");
-    await page.locator(".tab.active", { hasText: "MEMORY.md" }).waitFor();
-    const cut = page.locator(".markers-panel .monaco-list-row", { hasText: "memory-cut" }).first();
-    await workbench.command("Problems: Focus on Problems View");
-    await cut.waitFor();
-    say(`finding: ${await textOf(cut)}`);
-    await shot("parts-opened");
-    await waits(workbench, { say, shot });
-  });
+  await page.keyboard.press("Enter");
+  await page.locator(".tab.active", { hasText: "MEMORY.md" }).waitFor();
+  const cut = page.locator(".markers-panel .monaco-list-row", { hasText: "memory-cut" }).first();
+  await workbench.command("Problems: Focus on Problems View");
+  await cut.waitFor();
+  say(`finding: ${await textOf(cut)}`);
+  await shot("parts-opened");
+  await waits(workbench, { say, shot });
   await tidy(workbench);
 }
 

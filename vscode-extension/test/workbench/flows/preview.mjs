@@ -1,4 +1,4 @@
-// A compaction beside what it replaces: edited, checked, applied, and taken back. By the keyboard alone.
+// A compaction beside what it replaces: edited, checked, applied, and taken back.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { sessionId } from "../session.mjs";
@@ -8,7 +8,7 @@ import { forget, gaugeBelow, gaugeShows, textOf, tidy, writeSession } from "./fl
 export { agentIsThere as prepare } from "./flow.mjs";
 
 export const NAME = "preview";
-export const TITLE = "a compaction is previewed, edited, applied and undone, by the keyboard alone";
+export const TITLE = "a compaction is previewed, edited, applied and undone";
 
 const RULE = "Never change the public API";
 const SAID = "Use exponential backoff";
@@ -19,13 +19,11 @@ export async function go(workbench, { say, shot }) {
   const transcript = writeSession(workbench, { id: sessionId(2), usedTokens: 182_000 });
   await gaugeShows(workbench, "91%");
   const before = readFileSync(transcript);
-  await workbench.byKeyboard(async () => {
-    await show(workbench, { say, shot });
-    assert.ok(readFileSync(transcript).equals(before), "a preview writes nothing into the session");
-    await loseAndKeep(workbench, { say, shot });
-    await apply(workbench, transcript, before, { say, shot });
-    await undo(workbench, transcript, before, { say, shot });
-  });
+  await show(workbench, { say, shot });
+  assert.ok(readFileSync(transcript).equals(before), "a preview writes nothing into the session");
+  await loseAndKeep(workbench, { say, shot });
+  await apply(workbench, transcript, before, { say, shot });
+  await undo(workbench, transcript, before, { say, shot });
   await tidy(workbench);
   forget(transcript);
 }

@@ -1,4 +1,4 @@
-// What waits for memory is accepted, edited, rejected, merged and taken back. By the keyboard alone.
+// What waits for memory is accepted, edited, rejected, merged and taken back.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -9,7 +9,7 @@ import { forget, gaugeShows, textOf, tidy, writeSession } from "./flow.mjs";
 export { agentIsThere as prepare } from "./flow.mjs";
 
 export const NAME = "review";
-export const TITLE = "what waits for memory is reviewed and taken back, by the keyboard alone";
+export const TITLE = "what waits for memory is reviewed and taken back";
 
 const MEMORY = `# Memory
 
@@ -46,14 +46,12 @@ export async function go(workbench, { say, shot }) {
   writeFileSync(files["memory/2026-11-20.md"], LOG);
   const transcript = writeSession(workbench, { id: sessionId(9), usedTokens: 90_000 });
   await gaugeShows(workbench, "45%");
-  await workbench.byKeyboard(async () => {
-    await look(workbench, files, { say, shot });
-    await accept(workbench, files, { say, shot });
-    await edit(workbench, files, { say, shot });
-    await reject(workbench, files, { say, shot });
-    await merge(workbench, files, { say, shot });
-    await undo(workbench, files, { say, shot });
-  });
+  await look(workbench, files, { say, shot });
+  await accept(workbench, files, { say, shot });
+  await edit(workbench, files, { say, shot });
+  await reject(workbench, files, { say, shot });
+  await merge(workbench, files, { say, shot });
+  await undo(workbench, files, { say, shot });
   await tidy(workbench);
   forget(transcript);
 }
@@ -70,10 +68,7 @@ async function look(workbench, files, { say, shot }) {
   say(`row: ${await row.getAttribute("aria-label")}`);
   await shot("review-inbox");
   await workbench.focusRow("Memory", POISON.slice(0, 20));
-  const size = page.viewportSize();
-  await page.setViewportSize({ width: 560, height: 720 });
-  await shot("review-inbox-560");
-  await page.setViewportSize(size);
+  await shot("review-inbox-focused");
 }
 
 async function accept(workbench, files, { say, shot }) {
@@ -144,14 +139,9 @@ function lens(page, text) {
 
 /** Put the cursor into the line of an item's words, or some lines above it. */
 async function goTo(workbench, files, finding, nAbove) {
-  const { page } = workbench;
   await workbench.openFile(files["DREAMS.md"]);
   const lines = readFileSync(files["DREAMS.md"], "utf8").split("\n");
-  const line = lines.indexOf(`Finding: ${finding}`) + 1 - nAbove;
-  await page.keyboard.press("Control+G");
-  await page.locator(".quick-input-widget input.input").first().fill(`:${line}`);
-  await page.keyboard.press("Enter");
-  await page.locator(".statusbar-item[id$='status.editor.selection']", { hasText: `Ln ${line},` }).waitFor();
+  await workbench.goTo(lines.indexOf(`Finding: ${finding}`) + 1 - nAbove);
 }
 
 /** Run what stands above an item, chosen from the list of its line. */

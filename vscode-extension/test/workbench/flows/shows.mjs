@@ -44,10 +44,9 @@ export async function go(workbench, { say, shot }) {
   await shot("status");
 
   await workbench.openFile(transcript);
-  const status = page.locator(".statusbar-item[id$='languageStatus']");
-  await status.first().hover();
+  await workbench.focusItem(".statusbar-item[id$='languageStatus']");
   await page.locator(".monaco-hover:visible", { hasText: "Ullage: running" }).waitFor();
-  await shot("language-status", { isHovering: true });
+  await shot("language-status");
 
   await workbench.command("Context: Restart Server");
   say(`without a server: ${(await gaugeShows(workbench, "?")).label}`);
