@@ -112,7 +112,7 @@ def test_a_row_has_what_users_are_told(info: AgentInfo) -> None:
     assert bool(info.resume) == (info.editor is not None)
     header = Header(agent=info.agent, session_id="abc", version=0, cwd=None)
     command = info.resume_command(header, Path("a b.jsonl"))
-    assert not info.resume or "abc" in command or "'a b.jsonl'" in command
+    assert not info.resume or "abc" in command or '"a b.jsonl"' in command
 
 
 @each_agent

@@ -37,7 +37,7 @@ def test_the_command_that_takes_a_change_back_names_the_session_as_the_user_did(
 ) -> None:
     place.write("a b.jsonl", FILES[name]())
     done = place.run("compact", "--yes", "--session", "a b.jsonl")
-    assert "`ullage undo --session 'a b.jsonl'` takes it back" in done.stdout
+    assert '`ullage undo --session "a b.jsonl"` takes it back' in done.stdout
 
 
 def test_a_session_that_was_not_named_is_not_named_in_what_is_advised(place: Place) -> None:

@@ -1,6 +1,6 @@
 """The row of an agent: all that Ullage knows of it, made by the agent's own package."""
 
-import shlex
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -12,6 +12,7 @@ from ullage.core.change import edit
 from ullage.core.config.agent_settings import AgentSettings, NumberSetting
 from ullage.core.gauge.gauge import CompactionPoint
 from ullage.core.gauge.window import Window
+from ullage.core.text.shell_word import is_quotable, quote_word
 from ullage.core.transcript.context import Compaction, Context, PruneRecord, Sketch
 from ullage.core.transcript.entries import (
     Agent,
@@ -398,12 +399,17 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
         """Give the command that continues a session; None where there is none.
 
         The agent may not read its form: pi would take such a file for damaged, and begin it anew
-        (0.73.1, run). Its id may be no word, but an option, or more for a shell to run.
+        (0.73.1, run). Its id may be no word, but an option, or more for a shell to run; its path
+        may be more for PowerShell or `cmd`, or for the terminal that the command is typed into.
         """
-        is_named = "{session_id}" in self.resume
-        if header.dialect or (is_named and not _is_plain(header.session_id)):
+        if "{session_id}" in self.resume:
+            is_word = _is_plain(header.session_id)
+        else:
+            is_posix = sys.platform != "win32"
+            is_word = str(path).isprintable() if is_posix else is_quotable(str(path))
+        if header.dialect or not is_word:
             return None
-        return self.resume.format(session_id=header.session_id, path=shlex.quote(str(path)))
+        return self.resume.format(session_id=header.session_id, path=quote_word(str(path)))
 
     def fork_command(self, header: Header) -> str:
         """Give the way in which the agent branches a session."""

@@ -1,6 +1,5 @@
 """Undo: the context from before the last compaction, prune or restore is current again."""
 
-import shlex
 from pathlib import Path
 from typing import Literal
 
@@ -20,6 +19,7 @@ from ullage.core.change.receipt import Receipt
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import gauge_text
 from ullage.core.text.prose import plural
+from ullage.core.text.shell_word import quote_word
 from ullage.core.transcript.context import Compaction, PruneRecord
 from ullage.errors import Refused
 from ullage.store.change.new_session import has_digest, remove_new_session
@@ -121,7 +121,7 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
             return withdrawal
         raise Refused(
             f"{session.path.name} itself was not changed, it goes on in another file: take that"
-            f" back with `ullage undo --session {shlex.quote(made.new_path or '')}`"
+            f" back with `ullage undo --session {quote_word(made.new_path or '')}`"
         )
     timestamp = make.now_text()
 
@@ -183,7 +183,7 @@ def changed_since(path: Path) -> Refused:
     """Say why a change that was told of is not taken back any more."""
     return Refused(
         f"{path.name} was changed again since, and only its last change can be taken back: see it"
-        f" with `ullage undo --dry-run --session {shlex.quote(str(path))}`"
+        f" with `ullage undo --dry-run --session {quote_word(str(path))}`"
     )
 
 

@@ -1,12 +1,12 @@
 """A session whose agent is known; apart from `open`, which knows all agents."""
 
 import os
-import shlex
 from pathlib import Path
 
 import msgspec
 
 from ullage.core.gauge.status import FreshStart
+from ullage.core.text.shell_word import quote_word
 from ullage.core.transcript.entries import Header
 from ullage.formats.agent_info import AgentInfo, Editor
 from ullage.store.files.places import Places
@@ -56,7 +56,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
 
     def command(self, words: str) -> str:
         """Write a command of ours that means this session, as the user named it."""
-        option = "" if self.named is None else f" --session {shlex.quote(self.named)}"
+        option = "" if self.named is None else f" --session {quote_word(self.named)}"
         return f"ullage {words}{option}"
 
     def fresh_start(self) -> FreshStart:

@@ -1,7 +1,6 @@
 """Progress of long work in the client's window, which its user can cancel."""
 
 import asyncio
-import shlex
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from functools import partial
@@ -17,6 +16,7 @@ from ullage.app.change.make import ChangeResult, made_change
 from ullage.app.gauge.status_text import name_text
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import ModelUse, model_use
+from ullage.core.text.shell_word import quote_word
 from ullage.errors import WriteNotSupported
 from ullage.lsp.convert import resume_of, session_ref
 from ullage.lsp.language_protocol import client_token
@@ -119,7 +119,7 @@ async def confirm(ls: UllageServer, asked: ConfirmParams, command: str, path: Pa
     Raises:
         WriteNotSupported: the client shows no questions; `command` of the shell does the same.
     """
-    way_out = f"run `ullage {command} --session {shlex.quote(str(path))}` in a shell"
+    way_out = f"run `ullage {command} --session {quote_word(str(path))}` in a shell"
     return await ask_first(ls, asked, way_out)
 
 

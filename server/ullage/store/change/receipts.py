@@ -1,7 +1,6 @@
 """Receipts on disk: one file for each change of a session, written before the change is made."""
 
 import re
-import shlex
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,6 +12,7 @@ from msgspec.structs import asdict, replace
 
 from ullage.core.change.edit import LineChange
 from ullage.core.change.receipt import ChangeKind, Receipt, ReceiptKind, ReceiptState
+from ullage.core.text.shell_word import quote_word
 from ullage.errors import AlreadyChanged, StateUnwritable
 from ullage.store.files import atomic
 from ullage.store.files.places import Places, session_folder
@@ -166,7 +166,7 @@ def refuse_second_session(path: Path, seen: Fingerprint, places: Places) -> None
         if (before.size_bytes, before.mtime_ns) == (seen.size_bytes, seen.mtime_ns):
             raise AlreadyChanged(
                 f"{path.name} goes on already in {receipt.new_path}: go on there, or take that"
-                f" back first with `ullage undo --session {shlex.quote(receipt.new_path or '')}`"
+                f" back first with `ullage undo --session {quote_word(receipt.new_path or '')}`"
             )
 
 
