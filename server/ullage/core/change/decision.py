@@ -11,7 +11,7 @@ import msgspec
 
 from ullage.core.change.breaker import Breaker, begin_epoch, is_tripped, refuse_run
 from ullage.core.config.settings import Policy
-from ullage.core.gauge.gauge import LAYERS, Layer, ratio_at, reserve_at
+from ullage.core.gauge.gauge import LAYERS, Layer, ratio_at, summary_at
 from ullage.core.gauge.status import is_death_spiral
 
 Occasion: TypeAlias = Literal["manual", "threshold", "overflow"]
@@ -162,7 +162,7 @@ def find_due_layer(cascade: Cascade, policy: Policy) -> Layer | None:
 
 def read_only_warning_at(window: int, policy: Policy) -> int:
     """Give the size at which the user is warned that a read-only workspace cannot be compacted."""
-    due_at = min(ratio_at(window, policy.summarize_ratio), reserve_at(window, policy) or window)
+    due_at = summary_at(window, policy)
     return min(due_at, policy.warn_at_tokens or due_at)
 
 
@@ -170,11 +170,7 @@ def find_due_compaction(used: int, window: int, policy: Policy) -> Layer | None:
     """Give the compaction that is due at a size: no cascade that begins there goes beyond it."""
     if used >= ratio_at(window, policy.full_ratio):
         return "full"
-    at_reserve = reserve_at(window, policy)
-    is_reserve_touched = at_reserve is not None and used >= at_reserve
-    if is_reserve_touched or used >= ratio_at(window, policy.summarize_ratio):
-        return "summarize"
-    return None
+    return "summarize" if used >= summary_at(window, policy) else None
 
 
 def _is_prune_due(cascade: Cascade, policy: Policy) -> bool:

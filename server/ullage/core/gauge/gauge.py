@@ -240,15 +240,20 @@ def reserve_at(window_tokens: int, policy: Policy) -> int | None:
     return at_tokens if at_tokens > 0 else None
 
 
+def summary_at(window_tokens: int, policy: Policy) -> int:
+    """Give the size at which a summary is due: its own threshold, or the reserve before it."""
+    at_tokens = ratio_at(window_tokens, policy.summarize_ratio)
+    at_reserve = reserve_at(window_tokens, policy)
+    return at_tokens if at_reserve is None else min(at_tokens, at_reserve)
+
+
 def triggers(gauge: Gauge, policy: Policy) -> tuple[Trigger, ...]:
     """List what begins at which size of the context, nearest first."""
     window, own = gauge.window.n_tokens, gauge.agent_compacts_at
-    at_summary = ratio_at(window, policy.summarize_ratio)
-    at_reserve = reserve_at(window, policy)
     points: dict[TriggerName, int] = {"checkpoint": ratio_at(window, policy.checkpoint_ratio)}
     if policy.is_prune_enabled:
         points["prune"] = ratio_at(window, policy.prune_ratio)
-    points["summarize"] = at_summary if at_reserve is None else min(at_summary, at_reserve)
+    points["summarize"] = summary_at(window, policy)
     points["full compaction"] = ratio_at(window, policy.full_ratio)
     if own is not None:
         points["agent compacts"] = own.at_tokens
