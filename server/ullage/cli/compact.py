@@ -96,6 +96,7 @@ def compact(context: click.Context, **_: object) -> None:
 def _run_asked(choices: CompactOptions, loaded: "Loaded", config: Config, places: Places) -> None:
     from ullage.app.change.compact import Request, compact, plan_compaction, with_flush
     from ullage.app.change.compact_report import report_unneeded
+    from ullage.app.change.prepared import plan_with_prepared
     from ullage.cli.previews import carry_out, preview_of
     from ullage.core.change.compaction import NoCompaction
 
@@ -103,7 +104,7 @@ def _run_asked(choices: CompactOptions, loaded: "Loaded", config: Config, places
         refuse_read_only(loaded.policy)
     model = options.configured_model(config, places)
     request = Request(layer=choices.layer, focus=choices.focus, truncates=choices.truncate)
-    plan = options.run_to_end(plan_compaction(loaded, request, config, places, model))
+    plan = options.run_to_end(plan_with_prepared(loaded, request, config, places, model))
     if choices.is_edited and not isinstance(plan, NoCompaction):
         text = _edit(plan.summary.text)
         if not text.strip():

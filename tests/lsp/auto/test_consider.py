@@ -10,8 +10,9 @@ import pytest
 from lsprotocol import types
 
 from model_server import Asked, ModelServer, Reply, served, serving, text_reply
+from model_session import GOOD
 from pi_files import MODEL, SESSION_ID, PiFile, conversation, grow
-from running import Place
+from running import WAIT_S, Place
 
 QUIET_AGE_S = 6
 KEPT_IN = r" Before that, what is worth keeping goes to \S*memory/[\d-]+\.md\."
@@ -502,3 +503,84 @@ async def test_a_client_without_buttons_is_told_in_words(editor, long_session, c
     await started(editor)
     await grown(editor, pi, path, 178_000)
     await editor.said(lambda text: text.startswith(f"{used(89)}: pruning old tool output"))
+
+
+def summarize(asked: Asked) -> Reply:
+    """Answer with a summary that names something of what was sent."""
+    named = re.search(r"src/file\d+\.py", asked.prompt)
+    return text_reply(GOOD.replace("src/billing/totals.py", named[0] if named else ""))
+
+
+async def is_prepared(editor) -> None:
+    """Wait until a summary is prepared, whichever window did it."""
+    async with asyncio.timeout(WAIT_S):
+        while not any(editor.place.state.rglob("prepared.json")):
+            await editor.request("ullage/status")
+
+
+async def test_a_summary_is_prepared_and_waits_for_nothing_when_it_is_due(
+    editor, long_session, configure
+) -> None:
+    pi, path = long_session
+    configure(UNASKED + b"  prune:\n    enabled: false\n")
+    async with served(ModelServer(summarize)) as server:
+        await started(editor, compaction=with_model(server))
+        await grown(editor, pi, path, 152_000)
+        await server.until(lambda: server.asked)
+        await is_prepared(editor)
+        n_asked = len(server.asked)
+        await grown(editor, pi, path, 160_000)
+        await grown(editor, pi, path, 178_000)
+        await editor.asked(lambda text: text.startswith(f"Compacted {NAME}: "))
+        assert len(server.asked) == n_asked
+        await editor.gauge(lambda gauge: gauge.text.startswith("~"))
+    assert b"Fix the rounding of invoices in src/file" in path.read_bytes()
+    make_quiet(path)
+    async with asyncio.timeout(WAIT_S):
+        while any(editor.place.state.rglob("prepared.json")):
+            await editor.request("ullage/status")
+
+
+async def test_what_is_prepared_for_a_question_no_model_sees(
+    editor, long_session, configure
+) -> None:
+    pi, path = long_session
+    configure(UNFLUSHED + b"  prune:\n    enabled: false\n")
+    async with served(ModelServer(summarize)) as server:
+        await started(editor, compaction=with_model(server))
+        await grown(editor, pi, path, 152_000)
+        await is_prepared(editor)
+        await grown(editor, pi, path, 178_000)
+        await editor.asked(lambda text: text.startswith(used(89)))
+        assert server.asked == []
+
+
+async def test_of_two_windows_one_prepares(editor, other_editor, long_session, configure) -> None:
+    pi, path = long_session
+    configure(UNASKED + b"  prune:\n    enabled: false\n")
+    editors = (editor, other_editor)
+    async with served(ModelServer(lambda asked: (1.0, *summarize(asked)))) as server:
+        for one in editors:
+            await started(one, compaction=with_model(server))
+        for usage in (152_000, 156_000):
+            grow(pi, path, usage)
+            make_quiet(path)
+            for one in editors:
+                await one.gauge(lambda gauge, usage=usage: gauge.text == f"{usage // 2000}%")
+            await is_prepared(editor)
+        grow(pi, path, 178_000)
+        make_quiet(path)
+        await first_asked(editors, "Compacted ")
+        sent = [re.sub(r"[0-9a-f]{8}", "", asked.prompt) for asked in server.asked]
+        assert len(set(sent)) == len(sent) > 0
+
+
+async def test_what_is_switched_off_is_not_prepared(editor, long_session, configure) -> None:
+    pi, path = long_session
+    configure(AUTO_OFF)
+    await started(editor)
+    await grown(editor, pi, path, 152_000)
+    await grown(editor, pi, path, 164_000)
+    await editor.asked(lambda text: text.startswith(used(82)))
+    await editor.request("ullage/status")
+    assert not any(editor.place.state.rglob("prepared.json"))

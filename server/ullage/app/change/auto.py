@@ -2,14 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from typing import Literal
 
 import msgspec
 
-from ullage.app.change.compact import Plan, Request, compact, plan_compaction, with_flush
+from ullage.app.change.compact import Plan, Request, compact, with_flush
 from ullage.app.change.make import ChangeResult, change_target
+from ullage.app.change.prepared import plan_with_prepared
 from ullage.app.change.prune import NothingToPrune, PruneRequest, PruningPlan, plan_pruning, prune
 from ullage.app.gauge.due import find_due
 from ullage.app.sessions.load import Loaded, load
@@ -169,8 +170,8 @@ def remember_idle(due: DuePlan, loaded: Loaded, places: Places) -> None:
     used = loaded.status.gauge.used_tokens or 0
     if isinstance(due.action, Warn):
         n_compactions = len(loaded.context.compactions)
-        change_breaker(
-            loaded.session,
+        auto_state.change_breaker(
+            loaded.session.state_key,
             lambda breaker: record_warning(breaker, n_compactions=n_compactions),
             places,
         )
@@ -193,7 +194,9 @@ def make_auto(plan: Plan | PruningPlan, config: Config, places: Places) -> Chang
             made, layer = prune(plan, config, places), "prune"
     except StorageError:
         session = plan.loaded.session
-        change_breaker(session, lambda breaker: record_failure(breaker, _now_ms()), places)
+        auto_state.change_breaker(
+            session.state_key, lambda breaker: record_failure(breaker, _now_ms()), places
+        )
         raise
     _remember_run(
         made.session, made.context, layer, plan.n_tokens_before, plan.n_tokens_after, places
@@ -209,8 +212,8 @@ def _remember_run(
     n_after: int,
     places: Places,
 ) -> None:
-    change_breaker(
-        session,
+    auto_state.change_breaker(
+        session.state_key,
         lambda breaker: record_run(
             breaker,
             layer,
@@ -257,8 +260,8 @@ def put_off_layer(
         StorageError: the state folder does not take it.
     """
     held: Layer = "full" if layer == "full" else "summarize"
-    change_breaker(
-        session,
+    auto_state.change_breaker(
+        session.state_key,
         lambda breaker: put_off(
             breaker,
             held,
@@ -268,21 +271,6 @@ def put_off_layer(
         ),
         places,
     )
-
-
-def change_breaker(
-    session: Session, recorded: Callable[[Breaker], Breaker], places: Places
-) -> None:
-    """Remember something of a session's automatic runs.
-
-    Raises:
-        StorageError: the state folder does not take it.
-    """
-
-    def changed(state: auto_state.AutoState) -> auto_state.AutoState:
-        return msgspec.structs.replace(state, breaker=recorded(state.breaker))
-
-    auto_state.change_auto_state(session.state_key, changed, places)
 
 
 def _now_ms() -> int:
@@ -300,4 +288,4 @@ async def _plan_change(
         is_vain = isinstance(pruning, NothingToPrune)
         return NoCompaction(reason=pruning.reason) if is_vain else pruning
     request = Request(layer=due.change, trigger="auto")
-    return await plan_compaction(loaded, request, config, places, model)
+    return await plan_with_prepared(loaded, request, config, places, model)

@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from ullage.app.change import make
-from ullage.app.memory.flush import FlushPlan, plan_flush_before
+from ullage.app.memory.flush import FlushPlan, PickedPoints, plan_flush_before
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.pins import carry_pins
 from ullage.app.summary.write import ModelUse, SummaryOptions, WrittenSummary, write_summary
@@ -33,6 +33,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Whether what is replaced goes out of the file as well."""
     written: WrittenSummary | None = None
     """One that was written before, of the same messages; it is taken as it is."""
+    first_kept: int | None = None
+    """The first message that stays, where its runtime or an earlier plan chose the cut."""
 
 
 class Summarized(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +58,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What to tell the user of a session that is compacted over and over."""
     flush: FlushPlan | None = None
     """What goes into the daily log before; None where there is no flush."""
+    picked: PickedPoints | None = None
+    """What of that was picked out before."""
 
     @property
     def loaded(self) -> Loaded:
@@ -92,22 +96,14 @@ async def plan_compaction(
 
 
 async def plan_summary(
-    loaded: Loaded,
-    request: Request,
-    config: Config,
-    places: Places,
-    model: ModelUse,
-    first_kept: int | None = None,
+    loaded: Loaded, request: Request, config: Config, places: Places, model: ModelUse
 ) -> Summarized | NoCompaction:
-    """Have the summary of a compaction written, whoever applies it.
-
-    `first_kept` is the first message that stays, where its runtime chose the cut.
-    """
+    """Have the summary of a compaction written, whoever applies it."""
     request = _mask_request(request, loaded.known_secrets)
     action = _decide(loaded, request)
     if isinstance(action, Warn):
         return NoCompaction(reason=action.reason)
-    selection = await asyncio.to_thread(_select, loaded, request, first_kept)
+    selection = await asyncio.to_thread(select_messages, loaded, request)
     if isinstance(selection, NoCompaction):
         return selection
     wishes = SummaryOptions(
@@ -128,7 +124,7 @@ async def with_flush(plan: Plan, config: Config, places: Places, model: ModelUse
 
     Apart from `plan_compaction`, as the model is asked once however often that is done.
     """
-    flush = await plan_flush_before(plan.loaded, config, places, model)
+    flush = await plan_flush_before(plan.loaded, config, places, model, plan.picked)
     return msgspec.structs.replace(plan, flush=flush)
 
 
@@ -176,11 +172,12 @@ def _decide(loaded: Loaded, request: Request) -> Action:
     return decide(cascade, loaded.policy, now_ms=0)
 
 
-def _select(loaded: Loaded, request: Request, first_kept: int | None) -> Selection | NoCompaction:
+def select_messages(loaded: Loaded, request: Request) -> Selection | NoCompaction:
+    """Select what a compaction replaces."""
     gauge = loaded.status.gauge
-    if first_kept is not None:
+    if request.first_kept is not None:
         return compaction.select_before(
-            loaded.context, gauge, request.layer, first_kept, loaded.count
+            loaded.context, gauge, request.layer, request.first_kept, loaded.count
         )
     return compaction.select(loaded.context, gauge, request.layer, loaded.policy, loaded.count)
 

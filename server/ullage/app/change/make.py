@@ -302,6 +302,11 @@ def now_text() -> str:
     return now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def join_records(items: Sequence[ContextItem]) -> bytes:
+    """Give the agent's own records of messages, by which it is known whether they are the same."""
+    return "\n".join(compact_json(item.native) for item in items).encode()
+
+
 def _describe_occasion(
     plan: ChangePlan,
     kind: ReceiptKind,
@@ -314,7 +319,7 @@ def _describe_occasion(
     key = session.state_key
     if isinstance(change, NewSession):
         key = f"{session.header.agent}:{change.session_id}"
-    data = "\n".join(compact_json(item.native) for item in replaced).encode()
+    data = join_records(replaced)
     return ChangeReason(
         kind=kind,
         layer=layer,

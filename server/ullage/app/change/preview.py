@@ -14,6 +14,7 @@ import msgspec
 
 from ullage.app.change.compact import Plan, Request, compact, plan_compaction, with_flush
 from ullage.app.change.make import ChangeResult
+from ullage.app.change.prepared import plan_with_prepared
 from ullage.app.gauge.status_text import ago
 from ullage.app.memory.flush import flush_log_name, plan_flush_before
 from ullage.app.memory.report import flush_gist, flush_listing
@@ -47,7 +48,6 @@ class PreviewNote(msgspec.Struct, frozen=True, kw_only=True):
     budget_tokens: int
     """The summary's; it says how many identifiers are looked for."""
     n_replaced: int
-    n_kept: int
     n_tokens_before: int
     n_tokens_after: int
     marker: str
@@ -114,10 +114,11 @@ async def make_preview(
         if edited is not None:
             return edited
     request = Request(layer=layer or DEFAULT_LAYER, focus=focus)
-    plan = await plan_compaction(loaded, request, config, places, model)
+    plan_one = plan_compaction if is_anew else plan_with_prepared
+    plan = await plan_one(loaded, request, config, places, model)
     if isinstance(plan, NoCompaction) and layer is None:
         fuller = msgspec.structs.replace(request, layer="full")
-        fuller_plan = await plan_compaction(loaded, fuller, config, places, model)
+        fuller_plan = await plan_one(loaded, fuller, config, places, model)
         plan = plan if isinstance(fuller_plan, NoCompaction) else fuller_plan
     if isinstance(plan, NoCompaction):
         return plan
@@ -177,16 +178,11 @@ async def plan_proposed(
     """
     if text is None:
         text = await asyncio.to_thread(previews.read_proposed, preview.proposed_path)
-    request, note = _request(preview.note, read_proposal(text)), preview.note
+    request = _request(preview.note, read_proposal(text))
     loaded = await asyncio.to_thread(_load_again, preview, config, places, count_text)
     plan = await plan_compaction(loaded, request, config, places, model)
     if isinstance(plan, NoCompaction):
         return plan
-    if (len(plan.selection.replaced), len(plan.selection.kept)) != (note.n_replaced, note.n_kept):
-        raise ChangedMeanwhile(
-            "what would be replaced is not what was previewed, as the configuration changed;"
-            " nothing was applied: regenerate the preview"
-        )
     return await with_flush(plan, config, places, model)
 
 
@@ -276,6 +272,7 @@ def _request(note: PreviewNote, proposed: Proposal) -> Request:
         focus=note.focus,
         summary=None if is_as_written else proposed.summary,
         written=note.summary if is_as_written else None,
+        first_kept=note.n_replaced,
     )
 
 
@@ -346,7 +343,6 @@ def _write(
         summary=plan.summary,
         budget_tokens=selection.summary_budget_tokens,
         n_replaced=len(replaced),
-        n_kept=len(kept),
         n_tokens_before=plan.n_tokens_before,
         n_tokens_after=plan.n_tokens_after,
         marker=marker,

@@ -54,6 +54,16 @@ class FlushResult(msgspec.Struct, frozen=True, kw_only=True):
         return log_text.count_points(self.text)
 
 
+class PickedPoints(msgspec.Struct, frozen=True, kw_only=True):
+    """What of a session is worth remembering, whatever stands in a log already."""
+
+    points: tuple[log_text.LogPoint, ...]
+    author: str = EXTRACTIVE
+    """`extractive`, or the model as `provider/name`."""
+    spent: TokenSpending | None = None
+    notes: tuple[str, ...] = ()
+
+
 class FlushPlan(msgspec.Struct, frozen=True, kw_only=True):
     """A flush that is worked out to the last byte, and not made yet."""
 
@@ -152,8 +162,11 @@ async def plan_flush(
     key: str,
     epoch: Epoch | None,
     now: datetime | None = None,
+    picked: PickedPoints | None = None,
 ) -> FlushPlan:
     """Work out a flush without writing anything; `now` is local, else the moment of the call.
+
+    `picked` are points that were picked out before, if any were.
 
     Where the model fails in any way our own rules take its place, and the notes say so.
 
@@ -173,7 +186,17 @@ async def plan_flush(
     today, before = await asyncio.to_thread(read_logs, plan.workspace, plan.day)
     if epoch is not None and (plan.marker in today or plan.marker in before):
         return plan
-    plan = await _pick(plan, loaded, config, model, today)
+    picked = picked or await _pick(plan, loaded, config, model, today)
+    plan = msgspec.structs.replace(
+        plan,
+        agent_lines=await asyncio.to_thread(
+            list_agent_lines, loaded.context.items, str(plan.workspace)
+        ),
+        points=picked.points,
+        author=picked.author,
+        spent=picked.spent,
+        notes=picked.notes,
+    )
     recalled = (text for item in loaded.context.items for text in list_recalled(item))
     digests = (
         *log_text.list_digests(before),
@@ -184,7 +207,11 @@ async def plan_flush(
 
 
 async def plan_flush_before(
-    loaded: Loaded, config: Config, places: Places, model: ModelUse
+    loaded: Loaded,
+    config: Config,
+    places: Places,
+    model: ModelUse,
+    picked: PickedPoints | None = None,
 ) -> FlushPlan | None:
     """Work out the flush that a compaction begins with; None where none is due or wanted.
 
@@ -194,7 +221,7 @@ async def plan_flush_before(
         return None
     key, epoch = loaded.session.state_key, read_epoch(loaded.context)
     try:
-        return await plan_flush(loaded, config, places, model, key=key, epoch=epoch)
+        return await plan_flush(loaded, config, places, model, key=key, epoch=epoch, picked=picked)
     except (Refused, StorageError) as error:
         # Without its epoch nothing is noted, and memory is flushed once the log can be added to.
         now = datetime.now().astimezone()
@@ -340,13 +367,9 @@ def _begin(
 
 async def _pick(
     plan: FlushPlan, loaded: Loaded, config: Config, model: ModelUse, written: str
-) -> FlushPlan:
+) -> PickedPoints:
     """Find the points of a flush, by the model where there is one."""
     items = await asyncio.to_thread(_mask_items, loaded)
-    agent_lines = await asyncio.to_thread(
-        list_agent_lines, loaded.context.items, str(plan.workspace)
-    )
-    plan = msgspec.structs.replace(plan, agent_lines=agent_lines)
     notes: tuple[str, ...] = ()
     if model.problem is not None:
         notes = (f"{_WITHOUT}; {model.problem}",)
@@ -365,8 +388,7 @@ async def _pick(
         except (ModelError, EndpointRefused) as error:
             notes = (f"{_WITHOUT}; {unused_text(endpoint.name, error)}",)
         else:
-            return msgspec.structs.replace(
-                plan,
+            return PickedPoints(
                 points=tell_origins(_mask_points(answer.points, loaded.known_secrets), items),
                 author=endpoint.name,
                 spent=answer.spent,
@@ -374,7 +396,7 @@ async def _pick(
             )
     picked = await asyncio.to_thread(pick_memory_points, items)
     points = tell_origins(_mask_points(picked, loaded.known_secrets), items)
-    return msgspec.structs.replace(plan, points=points, notes=notes)
+    return PickedPoints(points=points, notes=notes)
 
 
 def _mask_items(loaded: Loaded) -> tuple[ContextItem, ...]:

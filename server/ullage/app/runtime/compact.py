@@ -115,13 +115,13 @@ async def _plan(
     """Write the checkpoint, then the summary, and remember what an automatic one brings."""
     conversation, loaded = measured.conversation, measured.loaded
     checkpoint_id, notes = await asyncio.to_thread(_save_checkpoint, session, measured, request)
+    position = None if first_kept is None else conversation.position_of(first_kept)
     summary = await plan_summary(
         replace_items(loaded, conversation.items),
-        request.compaction,
+        msgspec.structs.replace(request.compaction, first_kept=position),
         session.config,
         session.places,
         model_use(session.config.model, session.places),
-        None if first_kept is None else conversation.position_of(first_kept),
     )
     n_before = _count_used(measured, summary)
     n_after = _count_left(measured, summary, n_before)

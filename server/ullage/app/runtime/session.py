@@ -5,7 +5,6 @@ from pathlib import Path
 
 import msgspec
 
-from ullage.app.change.auto import change_breaker
 from ullage.app.checkpoint.write import RUNTIME_CHANNEL, Origin
 from ullage.app.config.load import load_config
 from ullage.app.runtime.progress import SessionProgress, progress_of, state_of
@@ -21,7 +20,7 @@ from ullage.formats.in_memory import MessageShape, SessionFacts, context_of_mess
 from ullage.store.files.places import Places
 from ullage.store.gauge.token_counts import CountText, TokenCounts
 from ullage.store.gauge.tokenizer import count_tokens
-from ullage.store.state.auto_state import read_auto_state
+from ullage.store.state.auto_state import change_breaker, read_auto_state
 from ullage.store.state.runtime_state import read_runtime_state, write_runtime_state
 from ullage.store.transcript.reader import NoLines
 
@@ -120,7 +119,7 @@ def remember_run(session: RuntimeSession, record: Callable[[Breaker], Breaker]) 
     """Change what is known of the session's automatic runs; give what the disk did not take."""
     if session.info.is_read_only:
         return ()
-    return notes_of(lambda: change_breaker(session.session, record, session.places))
+    return notes_of(lambda: change_breaker(session.session.state_key, record, session.places))
 
 
 def notes_of(write: Callable[[], object]) -> tuple[str, ...]:

@@ -20,9 +20,13 @@ from ullage.core.change.decision import (
     find_due_compaction,
 )
 from ullage.core.config.settings import Policy
-from ullage.core.gauge.gauge import Gauge, Layer, ratio_at
+from ullage.core.gauge.gauge import Gauge, Layer, ratio_at, summary_at
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.tokens import Count
+
+PREPARED_SHARE = 0.75 / 0.88
+"""Of the size at which a summary is due: from 75 % of the window, where that is 88 %
+(docs/design/layers.md, "Ready before it is due")."""
 
 
 class DuePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +60,12 @@ def may_be_due(gauge: Gauge, policy: Policy) -> bool:
         return False
     is_high = used >= ratio_at(window, policy.prune_ratio)
     return is_high or find_due_compaction(used, window, policy) is not None
+
+
+def is_prepared_for(gauge: Gauge, policy: Policy) -> bool:
+    """Whether a summary is not due yet, and so near that it is prepared; costs nothing."""
+    due_at = summary_at(gauge.window.n_tokens, policy)
+    return ratio_at(due_at, PREPARED_SHARE) <= (gauge.used_tokens or 0) < due_at
 
 
 def plan_due(

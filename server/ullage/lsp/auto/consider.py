@@ -29,6 +29,7 @@ from ullage.app.change.nudge import (
     is_read_only_full,
     snooze_session,
 )
+from ullage.app.change.prepared import forget_prepared, keep_prepared, prepare_summary
 from ullage.app.change.prune import PruneRequest, PruningPlan, plan_pruning, prune
 from ullage.app.change.undo import plan_undo_of, undo, undone_line
 from ullage.app.sessions.load import Loaded, load
@@ -36,7 +37,7 @@ from ullage.app.sessions.open import is_running, reopen
 from ullage.app.summary.write import ModelUse, model_use
 from ullage.core.change.compaction import NoCompaction
 from ullage.core.change.decision import Ask, Warn
-from ullage.core.change.due import may_be_due
+from ullage.core.change.due import is_prepared_for, may_be_due
 from ullage.core.config.settings import READ_ONLY, Config
 from ullage.core.gauge.gauge import Layer
 from ullage.errors import ChangedMeanwhile, SessionLive, StorageError, UllageError
@@ -97,10 +98,17 @@ def _begin(ls: UllageServer, path: Path) -> None:
 
 
 async def _consider(ls: UllageServer, loaded: Loaded) -> None:
-    """Do what is due; where that is nothing, tell of a band that the context came into."""
+    """Do what is due; where that is nothing, tell of a band that the context came into.
+
+    The summary that will be due next is prepared in the same moment.
+    """
     ls.sessions.at_work.add(loaded.path)
     try:
         speak = await _decide(ls, loaded)
+        if speak is not None:
+            # A message may stand for hours: nothing waits for its answer.
+            ls.begin(_speak, ls, loaded, speak)
+        await _prepare(ls, loaded)
     except (SessionLive, ChangedMeanwhile):
         # The agent went on; it becomes quiet again.
         log.info("a session is at work: nothing is done by itself now")
@@ -113,18 +121,51 @@ async def _consider(ls: UllageServer, loaded: Loaded) -> None:
         followed = ls.sessions.followed.get(loaded.path)
         if followed is not None and followed.loaded is not loaded:
             consider_later(ls, loaded.path)
-    # A message may stand for hours: nothing waits for its answer.
-    if speak is not None:
-        try:
-            await speak()
-        except UllageError as error:
-            # The user has asked for it: even that the agent is at work is worth telling.
-            say(ls, str(error))
-        except JsonRpcMethodNotFound:
-            # The client knows no messages with buttons: the same is told without.
-            consider_later(ls, loaded.path)
-        except JsonRpcException as error:
-            log.info("%s: the client did not ask its user", type(error).__name__)
+
+
+async def _speak(ls: UllageServer, loaded: Loaded, speak: Speak) -> None:
+    try:
+        await speak()
+    except UllageError as error:
+        # The user has asked for it: even that the agent is at work is worth telling.
+        say(ls, str(error))
+    except JsonRpcMethodNotFound:
+        # The client knows no messages with buttons: the same is told without.
+        consider_later(ls, loaded.path)
+    except JsonRpcException as error:
+        log.info("%s: the client did not ask its user", type(error).__name__)
+
+
+async def _prepare(ls: UllageServer, loaded: Loaded) -> None:
+    """Prepare the summary that will be due next, or forget one whose context is gone.
+
+    What fails stops nothing: a summary is written when it is due. A model is asked as then.
+    """
+    gauge, policy = loaded.status.gauge, loaded.policy
+    if not await asyncio.to_thread(_is_ours, ls, loaded):
+        return
+    if not is_prepared_for(gauge, policy):
+        if not may_be_due(gauge, policy):
+            await asyncio.to_thread(forget_prepared, loaded.session, ls.places)
+        return
+    try:
+        with ExitStack() as alone:
+            await asyncio.to_thread(alone.enter_context, hold_automatic_run(loaded, ls.places))
+            model = await _model_unasked(ls, loaded)
+            prepared = await prepare_summary(loaded, ls.config, ls.places, model)
+            if prepared is not None:
+                # A model may have taken minutes.
+                ls.refuse_write()
+                await asyncio.to_thread(keep_prepared, prepared, loaded.session, ls.places)
+    except UllageError as error:
+        log.info("%s: no summary is prepared", type(error).__name__)
+
+
+async def _model_unasked(ls: UllageServer, loaded: Loaded) -> ModelUse:
+    """Give the model that may be asked before the user was; none where they are to be."""
+    if loaded.policy.notifies_before_auto:
+        return ModelUse()
+    return await asyncio.to_thread(model_use, ls.config.model, ls.places)
 
 
 async def _decide(ls: UllageServer, loaded: Loaded) -> Speak | None:
@@ -159,7 +200,7 @@ async def _do_due(ls: UllageServer, loaded: Loaded) -> Speak | None:
         return await _plan_due(ls, loaded, ModelUse(), is_open=is_open)
     with ExitStack() as alone:
         await asyncio.to_thread(alone.enter_context, hold_automatic_run(loaded, ls.places))
-        model = await asyncio.to_thread(model_use, ls.config.model, ls.places)
+        model = await _model_unasked(ls, loaded)
         return await _plan_due(ls, loaded, model, is_open=is_open)
 
 

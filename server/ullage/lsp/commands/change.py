@@ -2,9 +2,10 @@
 
 import asyncio
 
-from ullage.app.change.compact import Plan, Request, compact, plan_compaction, with_flush
+from ullage.app.change.compact import Plan, Request, compact, with_flush
 from ullage.app.change.compact_report import made_text
 from ullage.app.change.make import ChangePlan, ChangeResult, copy_sentence
+from ullage.app.change.prepared import plan_with_prepared
 from ullage.app.change.prune import NothingToPrune, PruneRequest, PruningPlan, plan_pruning, prune
 from ullage.app.change.redo import plan_redo, redo
 from ullage.app.change.undo import (
@@ -61,7 +62,7 @@ async def plan_with_progress(
     """Plan a compaction with its flush of memory; None where the user cancelled it."""
 
     async def plan_with(model: ModelUse) -> Plan | NoCompaction:
-        plan = await plan_compaction(loaded, request, ls.config, ls.places, model)
+        plan = await plan_with_prepared(loaded, request, ls.config, ls.places, model)
         if isinstance(plan, NoCompaction):
             return plan
         return await with_flush(plan, ls.config, ls.places, model)

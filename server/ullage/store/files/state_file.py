@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from ullage.errors import StorageError
-from ullage.store.files.atomic import replace_file, unwritable
+from ullage.store.files.atomic import remove_quietly, replace_file, unwritable
 from ullage.store.files.places import Places, session_folder
 
 T = TypeVar("T")
@@ -37,6 +37,10 @@ class SessionFile(msgspec.Struct, Generic[T], frozen=True):
 
     def read(self, session_key: str, places: Places) -> StateFile[T]:
         return read_state(self.path(session_key, places), self.shape, self.version)
+
+    def remove(self, session_key: str, places: Places) -> None:
+        """Remove what can be made anew, if it is there and the system lets us."""
+        remove_quietly(self.path(session_key, places))
 
 
 class _Version(msgspec.Struct, frozen=True):

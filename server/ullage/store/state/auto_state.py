@@ -76,6 +76,19 @@ def change_auto_state(
     return after
 
 
+def change_breaker(session_key: str, change: Callable[[Breaker], Breaker], places: Places) -> None:
+    """Remember something of a session's automatic runs.
+
+    Raises:
+        StorageError: as `change_auto_state`.
+    """
+    change_auto_state(
+        session_key,
+        lambda state: msgspec.structs.replace(state, breaker=change(state.breaker)),
+        places,
+    )
+
+
 def automatic_run(session_key: str, places: Places) -> AbstractContextManager[None]:
     """Hold the right to run automatically; it goes with the process.
 
