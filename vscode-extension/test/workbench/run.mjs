@@ -7,6 +7,7 @@ import * as auto from "./flows/auto.mjs";
 import * as bands from "./flows/bands.mjs";
 import * as checkpoints from "./flows/checkpoints.mjs";
 import * as choose from "./flows/choose.mjs";
+import * as figures from "./flows/figures.mjs";
 import * as files from "./flows/files.mjs";
 import * as hostile from "./flows/hostile.mjs";
 import * as install from "./flows/install.mjs";
@@ -16,6 +17,8 @@ import * as offer from "./flows/offer.mjs";
 import * as parts from "./flows/parts.mjs";
 import * as preview from "./flows/preview.mjs";
 import * as prune from "./flows/prune.mjs";
+import * as python from "./flows/python.mjs";
+import * as reading from "./flows/reading.mjs";
 import * as restricted from "./flows/restricted.mjs";
 import * as review from "./flows/review.mjs";
 import * as shows from "./flows/shows.mjs";
@@ -35,10 +38,14 @@ const WINDOWS = [
   { options: { isOffered: true }, settings: { "ullage.interpreter": PYTHON }, flows: [offer] },
   // The only agent is another one, and its user wants to be told when it waits.
   { options: {}, settings: { "ullage.interpreter": PYTHON, "ullage.notify.agentWaits": true }, flows: [parts] },
+  // Limits stand in the status bar of who wants them there.
+  { options: {}, settings: { "ullage.interpreter": PYTHON, "ullage.gauge.showLimits": true }, flows: [figures, reading] },
   { options: { isRestricted: true }, settings: { "ullage.interpreter": PYTHON }, flows: [restricted] },
   { options: { isRestricted: true }, settings: { "ullage.interpreter": PYTHON }, flows: [hostile] },
   { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [hostile] },
   { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [nothing] },
+  // The only Python on its PATH is an old one.
+  { options: {}, settings: {}, flows: [python] },
   { options: {}, settings: {}, flows: [install] },
 ];
 

@@ -72,6 +72,18 @@ export async function tidy(workbench) {
   if ((await page.locator(".notification-toast").count()) > 0) await workbench.command("Notifications: Clear All Notifications");
 }
 
+/** Name a file in the dialog that is open. */
+export async function nameFile({ page }, file) {
+  const box = page.locator(".quick-input-widget input.input").first();
+  await box.waitFor();
+  await box.fill(file);
+  await until("the dialog to close", async () => {
+    // The first Enter may only take the file that is proposed, or come while the folder is read.
+    await page.keyboard.press("Enter");
+    return box.waitFor({ state: "hidden", timeout: 1_000 }).then(() => true, () => false);
+  });
+}
+
 /** Return what something shows, on one line. */
 export async function textOf(locator) {
   return (await locator.innerText()).replaceAll(/\s+/g, " ").trim();
