@@ -19,7 +19,6 @@ from typing import NamedTuple
 import counting
 import hook
 import idle
-from backports import zstd
 from looks import claude_folder
 from measure import Cost, median, run
 from run import PI_PACKAGES, environment, list_appended, pi, time_updates, ullage
@@ -27,6 +26,11 @@ from sessions import write_session
 
 from ullage.core.transcript.entries import Line
 from ullage.formats.agents.openclaw.entries import read_entry
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 N_ROUNDS = 7
 MEGABYTE = 1_000_000

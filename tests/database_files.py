@@ -5,7 +5,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from backports import zstd
+from packing import zstd
 
 Json = dict[str, object]
 

@@ -11,6 +11,7 @@ from typing import get_args
 import msgspec
 import pytest
 
+from packing import zstd
 from running import Place, idle
 from ullage.agent.hook_agents import HOOK_AGENTS
 from ullage.app.change.make import change_target
@@ -178,8 +179,6 @@ def test_who_cannot_change_a_session_is_told_what_to_do(info: AgentInfo, place: 
 
 def packed(path: Path) -> Path:
     """Pack a transcript, which is read and never written."""
-    from backports import zstd
-
     packed_path = path.with_name(f"{path.name}.zst")
     packed_path.write_bytes(zstd.compress(path.read_bytes()))
     return packed_path

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import click
-from backports import zstd
 
 from claude_files import ClaudeFile, text
 from codex_files import CodexFile
 from database_files import OPENCODE_SAMPLE, OpencodeSession, openclaw_database
 from gemini_files import GeminiFile
+from packing import zstd
 from pi_files import PiFile
 from running import Done, Place
 from ullage.app.sessions.open import open_session

@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from backports import zstd
-
 from claude_files import ClaudeFile, call, result, text, thinking
 from codex_files import CodexFile
 from gemini_files import GeminiFile
+from packing import zstd
 from pi_files import PiFile, conversation
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.checkpoint.write import build_checkpoint

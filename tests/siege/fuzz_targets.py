@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from backports import zstd
 
 from hook_inputs import claude, codex, copilot, data, tool_call
+from packing import zstd
 from siege.fuzz_databases import list_caches, list_databases, read_caches
 from siege.fuzz_servers import AGENT_SEEDS, EDITOR_SEEDS, AgentServer, EditorServer
 from siege.fuzz_sessions import (
@@ -141,7 +141,7 @@ def _read_state(places: Places) -> Take:
     state = session_folder("state", KEY, places)
     checkpoints = session_folder("checkpoints", KEY, places)
     receipts = receipts_folder(KEY, places)
-    names = ("pins.json", "autocompact.json", "flush.json", "runtime.json", "decisions.json")
+    names = ("pins.json", "autocompact.json", "flush.json", "prepared.json", "decisions.json")
     parts = ("thread.json", "resources.json", "open_items.json")
     paths = (
         *(state / name for name in (*names, *parts, TOLD_FILE.name)),
@@ -158,6 +158,7 @@ def _read_state(places: Places) -> Take:
         read_pins(pins_path(KEY, places))
         read_auto_state(KEY, places)
         read_flush_state(KEY, places)
+        PREPARED_FILE.read(KEY, places)
         read_runtime_state(KEY, places)
         TOLD_FILE.read(KEY, places)
         read_working_state(KEY, places)

@@ -6,7 +6,6 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from blank_lines import joined
 from claude_files import ClaudeFile, text
 from codex_files import CodexFile
 from gemini_files import GeminiFile
+from packing import zstd
 from pi_files import PiFile
 from running import Place
 from ullage.core.transcript.entries import MAX_HELD_BYTES, MemoryLines
