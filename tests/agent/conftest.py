@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from running import Place
 from service import Service
 from ullage.agent.sessions import Sessions
 from ullage.core.transcript.tokens import estimate
@@ -25,3 +26,13 @@ def service(places: Places) -> Iterator[Service]:
     sessions = Sessions(places, lambda text, _: estimate(text))
     yield Service(sessions)
     sessions.close_memories()
+
+
+@pytest.fixture
+def hook_place(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
+    """A place whose home and state folder are those of this process, as of a hook."""
+    monkeypatch.setenv("HOME", str(place.home))
+    monkeypatch.setenv("USERPROFILE", str(place.home))
+    monkeypatch.setenv("ULLAGE_STATE_DIR", str(place.state))
+    monkeypatch.delenv("CLAUDE_PROJECT_DIR", raising=False)
+    return place

@@ -21,12 +21,8 @@ CLAUDE = hook_agent("claude-code")
 
 
 @pytest.fixture
-def lab(place: Place, monkeypatch: pytest.MonkeyPatch) -> "Lab":
-    monkeypatch.setenv("HOME", str(place.home))
-    monkeypatch.setenv("USERPROFILE", str(place.home))
-    monkeypatch.setenv("ULLAGE_STATE_DIR", str(place.state))
-    monkeypatch.delenv("CLAUDE_PROJECT_DIR", raising=False)
-    return Lab(place)
+def lab(hook_place: Place) -> "Lab":
+    return Lab(hook_place)
 
 
 class Lab:

@@ -40,18 +40,6 @@ def pi_session(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def claude_session(tmp_path: Path) -> Path:
-    claude = ClaudeFile(cwd=str(tmp_path))
-    for number in range(8):
-        claude.user(f"please do number {number} " * 30)
-        claude.assistant(text(f"did {number} " * 40))
-    path = tmp_path / f"{claude.session_id}.jsonl"
-    path.write_bytes(claude.data)
-    make_idle(path)
-    return path
-
-
 def pruned(path: Path, places: Places) -> None:
     plan = plan_pruning(loaded(path, places), PruneRequest(is_everything=True))
     assert isinstance(plan, PruningPlan)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_files import ClaudeFile, json_line, text
+from claude_files import json_line
 from planning import SMALL, compacted
 from ullage.app.change.make import ChangeResult, made_change
 from ullage.app.change.undo import (
@@ -23,15 +23,8 @@ from ullage.store.files.places import Places
 
 
 @pytest.fixture
-def made(tmp_path: Path, places: Places) -> ChangeResult:
-    claude = ClaudeFile(cwd=str(tmp_path))
-    for number in range(8):
-        claude.user(f"please do number {number} " * 30)
-        claude.assistant(text(f"did {number} " * 40))
-    path = tmp_path / f"{claude.session_id}.jsonl"
-    path.write_bytes(claude.data)
-    make_idle(path)
-    return compacted(path, places)[1]
+def made(claude_session: Path, places: Places) -> ChangeResult:
+    return compacted(claude_session, places)[1]
 
 
 def test_a_new_file_stays_where_nothing_may_be_written_any_more(
