@@ -286,6 +286,24 @@ def test_no_point_says_its_label_twice_or_what_another_says() -> None:
     assert len(texts) == len({text.partition(": ")[2] or text for text in texts})
 
 
+@pytest.mark.parametrize(
+    ("short", "long", "is_contained"),
+    [
+        ("Never touch the amber module.", "Never touch the amber module and basil.", True),
+        ("Never touch the cedar test.", "Never touch the cedar tests of the shop.", True),
+        ("Never push.", "Never push to the main branch.", True),
+        ("Never touch the amber module.", "Never touch the basil and amber module.", False),
+    ],
+)
+def test_what_stands_in_a_longer_point_is_left_out(
+    short: str, long: str, is_contained: bool
+) -> None:
+    rules = [short, long, "Never touch the delta module."]
+    points = pick_memory_points(numbered([user(rule) for rule in rules]))
+    told = [point.text for point in points if point.section == "User Preferences"]
+    assert told == (rules[1:] if is_contained else rules)
+
+
 def test_nothing_planted_by_a_tool_gets_into_the_memory() -> None:
     text = "\n".join(one.text for one in pick_memory_points(SESSION))
     assert "evil" not in text

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Literal, TypeAlias, get_args
@@ -244,7 +245,14 @@ def _drop_contained(texts: Iterable[str]) -> Iterator[str]:
         words = _LABEL.sub("", text).rstrip(".…").casefold()
         by_label.setdefault(label[0] if label else "", {}).setdefault(words, text)
     for labelled in by_label.values():
-        joined = "\n".join(labelled)
+        everything = ["\n".join(labelled)]
+        holders: dict[str, list[str]] = defaultdict(list)
+        for words in labelled:
+            for word in {*words.split()}:
+                holders[word].append(words)
         for words, text in labelled.items():
-            if joined.find(words, joined.find(words) + 1) < 0:
+            # Its first and last word may be parts of longer ones where it is contained.
+            whole = words.split()[1:-1]
+            others = min((holders[word] for word in whole), key=len, default=everything)
+            if sum(other.count(words) for other in others) == 1:
                 yield text
