@@ -14,9 +14,13 @@ from crash.places import leave_alone, places_of
 from crash.state_operations import KEY, SECOND
 from crash.transfer_operations import count_roughly
 from pi_files import conversation
+from ullage.app.change.prepared import PREPARED_FILE, PreparedSummary, keep_prepared
 from ullage.app.sessions.find import list_sessions
+from ullage.app.summary.write import EXTRACTIVE, WrittenSummary
 from ullage.core.checkpoint.captured import capture_events
 from ullage.core.facts.pins import Pin
+from ullage.core.gauge.loss import Loss
+from ullage.core.summary.audit import Audit
 from ullage.errors import PreviewNotFound, StorageError
 from ullage.formats.registry import agent_info
 from ullage.store.checkpoint.spool import spool
@@ -66,6 +70,38 @@ def check_switch(seen: Seen) -> list[str]:
         return read_auto_state(KEY, places_of(root)).is_on
 
     return _state_problems(seen, read, True, False, switch_off)  # noqa: FBT003 - old and new
+
+
+def _keep_prepared(root: Path, text: str) -> None:
+    summary = WrittenSummary(
+        text=text,
+        n_tokens=1,
+        author=EXTRACTIVE,
+        audit=Audit(facts=(), missing=(), invented=(), misplaced=()),
+        loss=Loss(n_inserted=0, n_tokens_replaced=1, n_summary_tokens=1),
+        model=None,
+        warnings=(),
+    )
+    prepared = PreparedSummary(
+        n_replaced=1, n_tokens_replaced=1, digest="0", summary=summary, picked=None
+    )
+    keep_prepared(prepared, KEY, places_of(root))
+
+
+def prepared_before(root: Path) -> None:
+    _keep_prepared(root, "old")
+
+
+def prepare(root: Path, _: Fingerprint) -> None:
+    _keep_prepared(root, "new " * 2000)
+
+
+def check_prepared(seen: Seen) -> list[str]:
+    def read(root: Path) -> object:
+        found = PREPARED_FILE.read(KEY, places_of(root))
+        return found.problem or (found.content and found.content.summary.text)
+
+    return _state_problems(seen, read, "old", "new " * 2000, prepare)
 
 
 def _state_problems(

@@ -32,6 +32,7 @@ from store.checkpoint.test_files import checkpoint
 from ullage.agent.hook_agents import HOOK_AGENTS
 from ullage.agent.hook_answer import answer
 from ullage.agent.hook_event import parse_event
+from ullage.app.change.prepared import PREPARED_FILE
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.config.load import check_source, load_config
 from ullage.app.documents.check import Surroundings
@@ -141,7 +142,14 @@ def _read_state(places: Places) -> Take:
     state = session_folder("state", KEY, places)
     checkpoints = session_folder("checkpoints", KEY, places)
     receipts = receipts_folder(KEY, places)
-    names = ("pins.json", "autocompact.json", "flush.json", "prepared.json", "decisions.json")
+    names = (
+        "pins.json",
+        "autocompact.json",
+        "flush.json",
+        "held.json",
+        "prepared.json",
+        "decisions.json",
+    )
     parts = ("thread.json", "resources.json", "open_items.json")
     paths = (
         *(state / name for name in (*names, *parts, TOLD_FILE.name)),

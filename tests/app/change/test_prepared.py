@@ -15,7 +15,6 @@ from ullage.app.change.prepared import (
     MORE_KEPT_RATIO,
     PREPARED_FILE,
     PreparedSummary,
-    forget_prepared,
     keep_prepared,
     plan_with_prepared,
     prepare_summary,
@@ -88,7 +87,7 @@ async def prepared(
         return None
     summary = await prepare_summary(known, config, places, model or ModelUse())
     if summary is not None:
-        keep_prepared(summary, known.session, places)
+        keep_prepared(summary, known.session.state_key, places)
     return summary
 
 
@@ -344,6 +343,6 @@ async def test_what_was_prepared_is_forgotten_or_damaged_and_nothing_is_lost(
     assert isinstance(await due(session.grow_to(0.88), places), Plan)
     keep = await prepared(known, places)
     assert keep is not None
-    forget_prepared(known.session, places)
-    forget_prepared(known.session, places)
+    PREPARED_FILE.remove(known.session.state_key, places)
+    PREPARED_FILE.remove(known.session.state_key, places)
     assert not path.exists()

@@ -20,7 +20,6 @@ from ullage.app.change.make import join_records
 from ullage.app.gauge.due import find_next_due
 from ullage.app.memory.flush import PickedPoints, plan_flush_before
 from ullage.app.sessions.load import Loaded
-from ullage.app.sessions.session import Session
 from ullage.app.summary.pins import carry_pins
 from ullage.app.summary.write import EXTRACTIVE, ModelUse, WrittenSummary
 from ullage.core.change.compaction import NoCompaction
@@ -81,20 +80,15 @@ async def prepare_summary(
     )
 
 
-def keep_prepared(prepared: PreparedSummary, session: Session, places: Places) -> None:
+def keep_prepared(prepared: PreparedSummary, session_key: str, places: Places) -> None:
     """Keep a prepared summary in the place of another.
 
     Raises:
         StateUnwritable: the state folder does not take it; the old file is intact.
         StorageError: a newer version wrote the file.
     """
-    key = session.state_key
-    replace_state(PREPARED_FILE.path(key, places), PREPARED_FILE.read(key, places), prepared)
-
-
-def forget_prepared(session: Session, places: Places) -> None:
-    """Remove what was prepared for a context that is not there any more."""
-    PREPARED_FILE.remove(session.state_key, places)
+    path = PREPARED_FILE.path(session_key, places)
+    replace_state(path, PREPARED_FILE.read(session_key, places), prepared)
 
 
 async def plan_with_prepared(

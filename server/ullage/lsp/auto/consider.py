@@ -29,7 +29,7 @@ from ullage.app.change.nudge import (
     is_read_only_full,
     snooze_session,
 )
-from ullage.app.change.prepared import forget_prepared, keep_prepared, prepare_summary
+from ullage.app.change.prepared import PREPARED_FILE, keep_prepared, prepare_summary
 from ullage.app.change.prune import PruneRequest, PruningPlan, plan_pruning, prune
 from ullage.app.change.undo import plan_undo_of, undo, undone_line
 from ullage.app.sessions.load import Loaded, load
@@ -146,7 +146,7 @@ async def _prepare(ls: UllageServer, loaded: Loaded) -> None:
         return
     if not is_prepared_for(gauge, policy):
         if not may_be_due(gauge, policy):
-            await asyncio.to_thread(forget_prepared, loaded.session, ls.places)
+            await asyncio.to_thread(PREPARED_FILE.remove, loaded.session.state_key, ls.places)
         return
     try:
         with ExitStack() as alone:
@@ -156,7 +156,9 @@ async def _prepare(ls: UllageServer, loaded: Loaded) -> None:
             if prepared is not None:
                 # A model may have taken minutes.
                 ls.refuse_write()
-                await asyncio.to_thread(keep_prepared, prepared, loaded.session, ls.places)
+                await asyncio.to_thread(
+                    keep_prepared, prepared, loaded.session.state_key, ls.places
+                )
     except UllageError as error:
         log.info("%s: no summary is prepared", type(error).__name__)
 
