@@ -187,6 +187,8 @@ def test_memory_is_cut_by_the_rule_of_its_place(around: Surroundings) -> None:
     claude.write_text(index, "utf-8")
     warning, mark = run_check(check_memory, claude, around)
     assert (warning.code, mark.extent.start.line) == ("memory-cut", 200)
+    # The line without its end, as the parts of a request have it.
+    assert warning.message.startswith("Claude Code does not see 18 characters")
     assert "first 200 lines" in warning.message
     assert run_check(check_memory, write(around, "MEMORY.md", "- a fact\n" * 201), around) == ()
     log = write(around, "memory/2026-02-03.md", "x\n" * 5000)
