@@ -117,7 +117,9 @@ async def test_the_window_adds_up_to_the_gauge(
         assert f"{row.nTokens:,}" in row.label
     users = next(row for row in shares if row.title == "User")
     assert users.children[0].entry
-    assert users.children[0].title.startswith("Please look at file")
+    assert users.children[0].title.startswith(
+        f"{users.children[0].nTokens:,} · Please look at file"
+    )
     question = await editor.execute("ullage.show", {"uri": users.children[0].uri})
     assert "> Please look at file number" in question.text
     assert question.text.count("\n## ") < 2
@@ -150,7 +152,7 @@ async def test_a_call_is_named_by_its_command_in_the_window(editor, place: Place
     await editor.start()
     found = await editor.request("ullage/window", {"session": str(path)})
     titles = [row.title for share in found.rows for row in share.children]
-    assert "bash rg -n window" in titles
+    assert any(title.endswith(" · bash rg -n window") for title in titles)
 
 
 async def test_a_share_says_that_it_has_more_entries_than_are_listed(editor, place: Place) -> None:

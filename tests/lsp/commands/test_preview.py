@@ -363,9 +363,9 @@ async def test_what_was_typed_for_an_earlier_proposal_is_kept_and_not_applied(
     assert message.startswith("another summary was proposed since this one, nothing was applied")
     assert full_session.read_bytes() == longer.data
     assert await lens_titles(editor, preview) == [
+        "another summary was proposed since",
         "Regenerate…",
         "Discard",
-        "another summary was proposed since",
     ]
     type_text(editor, path, path.read_text("utf-8"))
     assert (await editor.execute("ullage.apply", named)).outcome == "done"
@@ -398,9 +398,9 @@ async def test_a_text_that_is_too_long_is_not_applied_nor_is_the_saved_one(
     open_text(editor, path)
     type_text(editor, path, with_summary(path, "x" * (2 * 1024 * 1024 + 1)))
     assert await lens_titles(editor, preview) == [
+        "the text is too long for a summary",
         "Regenerate…",
         "Discard",
-        "the text is too long for a summary",
     ]
     message = await refused(editor.execute("ullage.apply", {"preview": preview.preview}))
     assert message.startswith("the text in the editor is too long for a summary")
@@ -624,9 +624,9 @@ async def test_lenses_of_a_proposal_say_what_it_saves_and_keeps(editor, full_ses
     assert [(one.command.title, one.command.command) for one in found] == [
         ("116k → 64k tokens, written to this session", ""),
         ("Apply as saved (−45%)", "ullage.apply"),
+        ("lacks nothing that the audit asks for", ""),
         ("Regenerate…", "ullage.regenerate"),
         ("Discard", "ullage.discard"),
-        ("lacks nothing that the audit asks for", ""),
     ]
     assert found[1].command.arguments[0]["preview"] == preview.preview
 
@@ -768,7 +768,7 @@ async def test_a_proposal_of_a_session_that_went_on_is_outdated(editor, full_ses
     assert (finding.code, finding.severity) == ("preview-outdated", types.DiagnosticSeverity.Error)
     (action,) = await fixes(editor, preview, [finding])
     assert action.title == "Regenerate the proposal"
-    assert await lens_titles(editor, preview) == ["Regenerate…", "Discard", "the session went on"]
+    assert await lens_titles(editor, preview) == ["the session went on", "Regenerate…", "Discard"]
 
 
 async def test_a_proposal_is_only_looked_at_where_nothing_may_be_written(

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from lsprotocol import types
 
@@ -42,6 +43,10 @@ def test_the_hover_tells_the_shares_largest_first_and_how_far_the_next_trigger_i
     assert shares(tooltip) == [share.n_tokens for share in filling.shares[:MAX_SHARES]]
     assert sum(share.n_tokens for share in filling.shares) == 100_000
     assert "about 3 turns away" in tooltip
+    earlier = msgspec.structs.replace(
+        filling, forecast=msgspec.structs.replace(filling.forecast, trigger="an earlier one")
+    )
+    assert "turns away" not in gauge_tooltip(loaded, earlier, is_automatic=False)
     assert re.search(r"100,000 reported by the provider, as of \d{4}-\d\d-\d\d \d\d:\d\d", tooltip)
     assert tooltip.endswith("Automatic compaction: off")
 

@@ -41,8 +41,9 @@ export interface TreeRow {
 export function sessionTreeRow(row: SessionRow, isShown: boolean): TreeRow {
   return {
     id: `session:${row.session.path}`,
-    title: row.title,
-    detail: `${row.gauge} · ${row.detail}`,
+    // In a narrow view the end of a row is cut.
+    title: `${row.gauge} · ${row.title}`,
+    detail: row.detail,
     tooltip: "",
     icon: sessionIcon(row, isShown),
     level: row.level,

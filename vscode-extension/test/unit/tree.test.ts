@@ -20,8 +20,8 @@ const session: SessionRow = {
 const entry: WindowRow = {
   key: "entry:7",
   kind: "entry",
-  title: "read a.ts",
-  detail: "1,200",
+  title: "1,200 · read a.ts",
+  detail: "",
   tooltip: "**read a.ts**",
   label: "read a.ts, 1,200 tokens",
   nTokens: 1200,
@@ -68,6 +68,10 @@ test("a row keeps its id while what it says changes", () => {
   const later = { ...session, gauge: "43%", detail: "pi · now", title: "Fix it", isLive: true };
   assert.equal(sessionTreeRow(later, false).id, sessionTreeRow(session, true).id);
   assert.equal(windowTreeRow({ ...entry, nTokens: 1 }, session).id, windowTreeRow(entry, later).id);
+});
+
+test("a session is as full as its row says first", () => {
+  assert.equal(sessionTreeRow(session, true).title, "42% · Fix the retry");
 });
 
 test("the same entry of two sessions has two ids", () => {

@@ -72,8 +72,12 @@ def write_outside_diff(workspace: Path, path: str, places: Places) -> str:
     texts = (mask(text, secrets).split("\n") for text in (before, now))
     seen, present = (list(map(show_hidden, lines)) for lines in texts)
     name = show_hidden(path)
-    lines = list(unified_diff(seen, present, f"{name} (seen)", f"{name} (now)", lineterm=""))
-    return "\n".join(lines or [f"{name} is as it was seen."]) + "\n"
+    lines = list(unified_diff(seen, present, lineterm=""))
+    # Not a diff's own header: VS Code shows that in dark blue on black in high contrast.
+    lines[:2] = [
+        f"{name}, as it was seen and as it is now" if lines else f"{name} is as it was seen."
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _find_change(name: str, workspace: Path, places: Places) -> OutsideChange | None:

@@ -146,18 +146,19 @@ async def preview_lenses(ls: UllageServer, path: Path, _: CodeLensParams) -> lis
 
 
 def _offer_proposal(ls: UllageServer, proposal: CheckedProposal, path: Path) -> Iterator[Command]:
+    """Offer what is seldom wanted last: where the row is cut, the editor's title still has it."""
     note, checked = proposal.preview.note, proposal.checked
     is_too_long = path in ls.documents.too_long
-    if ls.may_write:
-        arguments = [{"preview": proposal.preview.preview_id}]
+    arguments = [{"preview": proposal.preview.preview_id}]
+    if ls.may_write and checked.can_apply and not is_too_long:
         # Where the client does not send what is typed, the file is what is applied.
         apply = "Apply" if ls.documents.is_typing_known(path) else "Apply as saved"
         saved = saved_text(note.n_tokens_before, note.n_tokens_after)
-        if checked.can_apply and not is_too_long:
-            yield Command(f"{apply} ({saved})", protocol.APPLY_COMMAND, arguments=arguments)
+        yield Command(f"{apply} ({saved})", protocol.APPLY_COMMAND, arguments=arguments)
+    yield Command("the text is too long for a summary" if is_too_long else checked.state, "")
+    if ls.may_write:
         yield Command("Regenerate…", protocol.REGENERATE_COMMAND, arguments=arguments)
         yield Command("Discard", protocol.DISCARD_COMMAND, arguments=arguments)
-    yield Command("the text is too long for a summary" if is_too_long else checked.state, "")
 
 
 def _lens(command: Command, line: int = 0) -> CodeLens:

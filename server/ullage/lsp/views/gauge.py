@@ -221,7 +221,7 @@ def gauge_tooltip(
     due = "" if filling is None else due_text(filling.due)
     if due:
         rows.append(f"Due now: {escape_markdown(due)}")
-    rows.append(f"Next: {trigger_text(status)}{_forecast(filling)}")
+    rows.append(f"Next: {trigger_text(status)}{_forecast(status, filling)}")
     if limits := limits_text(loaded):
         rows.append(f"Limits: {escape_markdown(limits)}")
     if figures := figures_text(loaded):
@@ -253,9 +253,10 @@ def _shares(shares: tuple[Share, ...]) -> str:
     return "\n".join(("| In the window | Tokens | Share |", "|:--|--:|--:|", *lines))
 
 
-def _forecast(filling: WindowShares | None) -> str:
-    forecast = None if filling is None else filling.forecast
-    if forecast is None:
+def _forecast(status: Status, filling: WindowShares | None) -> str:
+    """Say how far the next trigger is; what was worked out before the last one is of another."""
+    forecast, trigger = filling and filling.forecast, status.next_trigger
+    if forecast is None or trigger is None or forecast.trigger != trigger.text:
         return ""
     low, high = forecast.turns_low, forecast.turns_high
     if low == high:

@@ -170,8 +170,9 @@ def _entry(key: str, entry: EntryTokens, facts: _EntryFacts) -> protocol.WindowR
     return protocol.WindowRow(
         key=key,
         kind="entry",
-        title=title,
-        detail=f"{entry.n_tokens:,}",
+        # In a narrow view the end of a row is cut, and the figure is what the rows are in order of.
+        title=f"{entry.n_tokens:,} · {title}",
+        detail="",
         tooltip=f"**{escape_markdown(title)}**  \n{escape_markdown(share + written)}",
         label=f"{title}, {share}{written}",
         nTokens=entry.n_tokens,
@@ -188,8 +189,8 @@ def _advice(number: int, advice: Advice) -> protocol.WindowRow:
     return protocol.WindowRow(
         key=f"advice:{number}",
         kind="advice",
-        title=advice.text,
-        detail=freed,
+        title=f"{freed} · {advice.text}",
+        detail="",
         tooltip=f"{escape_markdown(advice.text)}: {escape_markdown(told)}",
         label=f"Advice: {advice.text}, {told}",
         nTokens=advice.n_tokens,
