@@ -214,6 +214,23 @@ def test_a_session_that_grows_is_called_as_one_read_anew(place: Place) -> None:
     assert title(path) == "Charges"
 
 
+def test_who_opened_a_session_before_it_grew_calls_it_the_same(place: Place) -> None:
+    claude = claude_asked("Take the first steps")
+    for _ in range(N_TITLE_LINES):
+        claude.assistant(text("Done."))
+    claude.note("custom-title", customTitle="Fix double charges")
+    assert title(write(place, claude.data)) == "Fix double charges"
+    claude.user(SHORT_SIDE)
+    early = open_session(write(place, claude.data))
+    claude.user(SHORT_SIDE)
+    path = early.path
+    with path.open("ab") as file:
+        file.write(claude.data[early.lines.size_bytes :])
+    assert title(path) == "Fix double charges"
+    assert title_of(early) == "Fix double charges"
+    assert title(path) == "Fix double charges"
+
+
 def test_a_file_without_a_message_is_no_session_and_has_no_title(place: Place) -> None:
     gemini = GeminiFile()
     gemini.user("<session_context>This is the Gemini CLI.</session_context>")

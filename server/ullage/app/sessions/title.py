@@ -107,6 +107,9 @@ def overview_of(session: Session, index: Index = EMPTY_INDEX) -> Overview:
     inode, size_bytes = lines.fingerprint.inode, lines.size_bytes
     before = _remembered.get(session.path)
     try:
+        if before is not None and before.size_bytes > size_bytes and not lines.is_current():
+            # It grew since it was opened here, and the title may stand beyond what is looked at.
+            return before.overview
         if before is None or before.inode != inode or before.size_bytes > size_bytes:
             overview = _look_at(session, 0, None, index)
         elif before.size_bytes == size_bytes:
