@@ -1,5 +1,8 @@
 """The process that counts tokens is there while something is counted."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -44,3 +47,16 @@ def test_no_module_of_the_folder_that_the_server_stands_in_is_run(
     assert worker.count_tokens("hello", "o200k_base") == 1
     worker.close()
     assert not (tmp_path / "was run").exists()
+
+
+def test_whoever_was_killed_leaves_a_worker_without_a_word() -> None:
+    """What it said would stand in the editor as the reason that its server ended."""
+    command = [sys.executable, "-P", "-m", token_worker.__name__]
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    request = b'["o200k_base", "hello"]\n'
+    worker = subprocess.run(
+        command, input=request, stdout=write_end, stderr=subprocess.PIPE, check=True
+    )
+    os.close(write_end)
+    assert worker.stderr == b""
