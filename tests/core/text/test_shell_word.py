@@ -1,6 +1,7 @@
 """A word is one word to whichever shell runs it."""
 
 import shlex
+import shutil
 import subprocess
 
 import pytest
@@ -22,9 +23,9 @@ def test_a_word_of_any_shell_stands_in_double_quotes(text: str) -> None:
     assert is_quotable(text)
     assert quote_word(text) == f'"{text}"'
     script = f"printf %s {quote_word(text)}"
-    assert subprocess.run(["sh", "-c", script], capture_output=True, check=True).stdout == (
-        text.encode()
-    )
+    for shell in filter(shutil.which, ("sh", "fish")):
+        done = subprocess.run([shell, "-c", script], capture_output=True, check=True)
+        assert done.stdout == text.encode()
 
 
 def test_a_plain_word_needs_no_quotes() -> None:
