@@ -124,7 +124,7 @@ async def test_what_goes_into_memory_is_said_before_and_after(editor, full_sessi
     lenses = [one.command.title for one in found]
     n_lines = announced[2].count("\n")
     appended = f"appends {n_lines} line{'s' * (n_lines > 1)} to {announced[1]}"
-    assert lenses[0] == f"116k → 64k tokens, written to this session, {appended}"
+    assert lenses[0] == f"Written to this session: 116k → 64k tokens, {appended}"
     assert MARKER not in below
     outcome = await editor.execute("ullage.apply", {"preview": preview.preview})
     told = re.search(r" messages · \d+ lines? of memory in (\S+)", outcome.message)
@@ -622,7 +622,7 @@ async def test_lenses_of_a_proposal_say_what_it_saves_and_keeps(editor, full_ses
         types.CodeLensParams(types.TextDocumentIdentifier(Path(preview.proposedPath).as_uri()))
     )
     assert [(one.command.title, one.command.command) for one in found] == [
-        ("116k → 64k tokens, written to this session", ""),
+        ("Written to this session: 116k → 64k tokens", ""),
         ("Apply as saved (−45%)", "ullage.apply"),
         ("lacks nothing that the audit asks for", ""),
         ("Regenerate…", "ullage.regenerate"),

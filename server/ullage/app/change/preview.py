@@ -315,7 +315,8 @@ def _writes_text(plan: Plan) -> str:
     tokens = tokens_text(plan.n_tokens_before, plan.n_tokens_after)
     is_copy = plan.change.path_after != plan.loaded.path
     where = "a new session, this one stays" if is_copy else "this session"
-    return f"{tokens} tokens, written to {where}"
+    # Where it goes first: the end is cut in an editor that is half of a narrow window.
+    return f"Written to {where}: {tokens} tokens"
 
 
 def _write(
