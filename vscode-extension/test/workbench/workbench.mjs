@@ -188,15 +188,22 @@ export class Workbench {
     await box.press("Enter");
   }
 
-  /** Return what the palette offers for a few letters that up to two dozen commands begin with; `known` is one of them. */
+  /** Return what the palette offers for a few letters; `known` is in sight at once. */
   async offered(letters, known) {
     const box = await this.#palette("F1", `>${letters}`, known, { isFocused: false });
-    const rows = this.page.locator(".quick-input-widget .monaco-list-row");
-    const first = await rows.allInnerTexts();
-    // Only what is in sight is there; the arrow leads from the first row to the last.
-    await box.press("ArrowUp");
-    await this.page.locator(".quick-input-widget .monaco-list-row.focused:not([data-index='0'])").waitFor();
-    return [...first, ...(await rows.allInnerTexts())];
+    const focused = this.page.locator(".quick-input-widget .monaco-list-row.focused");
+    const offered = [];
+    // Only what is in sight is there; the arrow leads from row to row, and from the last to the first.
+    for (let at = -1; ; ) {
+      const next = await until("the next row", async () => {
+        const index = Number(await focused.getAttribute("data-index"));
+        return index === at ? undefined : { index };
+      });
+      if (next.index < at) return offered;
+      offered.push(await focused.innerText());
+      at = next.index;
+      await box.press("ArrowDown");
+    }
   }
 
   /** Open a palette and type; what takes the focus at this very moment closes it, and it is opened again. */

@@ -26,6 +26,7 @@ export async function go(workbench, { say, shot }) {
   await gaugeShows(workbench, "42%");
 
   await workbench.command("Context: Choose Session…");
+  await page.locator(".quick-input-widget .monaco-list-row", { hasText: CLAUDE_TITLE }).waitFor();
   await shot("choose");
   await workbench.pick(CLAUDE_TITLE);
   await staysChosen(workbench, "when it was chosen");

@@ -76,6 +76,7 @@ async function loseAndKeep(workbench, { say, shot }) {
   const { page } = workbench;
   await goTo(workbench, RULE);
   await page.keyboard.press("Control+Shift+K");
+  await page.keyboard.press("Control+Home");
   const lens = page.locator(".codelens-decoration", { hasText: /lacks \d+: / }).first();
   await lens.waitFor();
   say(`lenses: ${await textOf(lens)}`);

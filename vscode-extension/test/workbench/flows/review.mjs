@@ -72,13 +72,15 @@ async function look(workbench, files, { say, shot }) {
 }
 
 async function accept(workbench, files, { say, shot }) {
+  // What is told in the status bar stays for a moment only.
+  const told = textOf(workbench.page.locator(".statusbar-item", { hasText: "accepted into MEMORY.md" }).first());
   await lensCommand(workbench, files, TUESDAYS, "Accept", shot);
   await holds(files["MEMORY.md"], (text) => text.includes(`- ${TUESDAYS}`) && !text.includes("Thursdays"));
   assert.match(readFileSync(path.join(path.dirname(files["MEMORY.md"]), "memory/superseded.md"), "utf8"), /Thursdays/);
   await lens(workbench.page, "4 items wait").waitFor();
   await lens(workbench.page, "Undo Last Review").waitFor();
   assert.equal(await workbench.page.locator(".notification-toast").count(), 0, "one notification for each item would pile up");
-  say(`quietly: ${await textOf(workbench.page.locator(".statusbar-item", { hasText: "accepted into MEMORY.md" }).first())}`);
+  say(`quietly: ${await told}`);
   await shot("review-accepted");
 }
 
@@ -116,6 +118,7 @@ async function merge(workbench, files, { say, shot }) {
   await page.keyboard.type(" Each time with the key of its order.");
   await page.keyboard.press("Enter");
   await holds(files["MEMORY.md"], (text) => text.includes(`- ${RETRIES} Each time with the key of its order.`));
+  await page.keyboard.press("Control+Home");
   await lens(page, "Nothing waits").waitFor();
   say(`told: ${await workbench.told("accepted into MEMORY.md")}`);
   await shot("review-merged");
