@@ -127,7 +127,7 @@ async function chosenServer(interpreter: Interpreter, own: OwnPlaces, logger: Lo
 /** Return why an interpreter cannot run the server: what it is, where, and what is wanted; undefined where it can. */
 function whyUnfit({ command }: Interpreter, answer: Answer | undefined, { version }: OwnPlaces): string | undefined {
   if (answer === undefined) {
-    return vscode.l10n.t("{0} is no Python that runs", command);
+    return vscode.l10n.t("no Python runs at {0}", command);
   }
   const python = foundText([answer]);
   if (!isPythonNewEnough(answer.python)) {

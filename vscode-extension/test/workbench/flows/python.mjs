@@ -29,7 +29,7 @@ export function prepare(workbench, { python }) {
   writeFileSync(none, "Not a program.\n");
   for (const file of [old, none]) chmodSync(file, 0o755);
   // Editors ask the login shell for it.
-  writeFileSync(path.join(workbench.home, ".bash_profile"), `export PATH=${folder}\n`);
+  writeFileSync(path.join(workbench.home, ".profile"), `export PATH=${folder}\n`);
 }
 
 export async function go(workbench, { say, shot }) {
@@ -49,7 +49,7 @@ export async function go(workbench, { say, shot }) {
   assert.equal(await page.locator(INSTALLATION).count(), 0);
   await shot("python-mended");
 
-  for (const [wrong, said, name] of [[none, `${none} is no Python that runs`, "none"], [old, `Python 3.9.18 at ${old} is too old, 3.11 or newer is needed`, "old-chosen"]]) {
+  for (const [wrong, said, name] of [[none, `no Python runs at ${none}`, "none"], [old, `Python 3.9.18 at ${old} is too old, 3.11 or newer is needed`, "old-chosen"]]) {
     await setInterpreter(workbench, wrong);
     say(`told: ${await workbench.told(said)}`);
     const { label } = await gaugeShows(workbench, "?");
