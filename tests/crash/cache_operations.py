@@ -83,7 +83,12 @@ def _keep_prepared(root: Path, text: str) -> None:
         warnings=(),
     )
     prepared = PreparedSummary(
-        n_replaced=1, n_tokens_replaced=1, digest="0", summary=summary, picked=None
+        n_replaced=1,
+        n_tokens_replaced=1,
+        digest="0",
+        author=EXTRACTIVE,
+        summary=summary,
+        picked=None,
     )
     keep_prepared(prepared, KEY, places_of(root))
 

@@ -254,6 +254,28 @@ async def test_a_command_does_not_ask_a_model_for_what_is_there(
         assert len(server.asked) == 2
 
 
+async def test_two_windows_with_other_authors_do_not_write_in_turn(
+    session: Session, places: Places
+) -> None:
+    async with serving(REPLY) as server:
+        model = ModelUse(endpoint=endpoint_of(server))
+        n_prepared = 0
+        for share in (0.76, 0.78, 0.80, 0.82):
+            known = session.grow_to(share)
+            for author in (model, ModelUse()):
+                n_prepared += await prepared(known, places, author) is not None
+        assert (n_prepared, len(server.asked)) == (1, 1)
+
+
+async def test_a_stronger_layer_has_a_summary_of_its_own(session: Session, places: Places) -> None:
+    async with serving(REPLY) as server:
+        model = ModelUse(endpoint=endpoint_of(server))
+        assert await prepared(session.grow_to(0.80), places, model) is not None
+        plan = await asked_for(session.grow_to(0.80), places, model, layer="full")
+        assert len(server.asked) == 2
+    assert plan.selection.cut.n_tokens_kept <= 750
+
+
 async def test_where_a_model_is_wished_our_own_rules_do_not_stand_for_it(
     session: Session, places: Places
 ) -> None:

@@ -22,7 +22,7 @@ from ullage.app.memory.flush import PickedPoints, plan_flush_before
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.pins import carry_pins
 from ullage.app.summary.write import EXTRACTIVE, ModelUse, WrittenSummary
-from ullage.core.change.compaction import NoCompaction
+from ullage.core.change.compaction import NoCompaction, Selection
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import Layer
 from ullage.core.secrets.scan import mask
@@ -42,7 +42,9 @@ class PreparedSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Messages that it stands for, from the first of the context."""
     n_tokens_replaced: int
     digest: str
-    """Of all that it was written for: those messages, the pins, the layer, the author wished."""
+    """Of those messages, and of the pins and the layer that it was written for."""
+    author: str
+    """Who was to write it; a model that failed left it to our own rules."""
     summary: WrittenSummary
     picked: PickedPoints | None
     """What a model picked out for the daily log; None where none was to, or it failed."""
@@ -57,15 +59,16 @@ async def prepare_summary(
     """Have the summary written that will be due next, if any; None where the one kept stands.
 
     Our own rules are cheap: theirs is always of what would go now. A model is asked anew where
-    more would stay behind the cut than may, also one that failed.
+    more would stay behind the cut than may, also one that failed. What a window with another author
+    keeps stands as long: two of them never write in turn.
     """
     layer = (await asyncio.to_thread(find_next_due, loaded)).change
     if layer is None or layer == "prune":
         return None
     request = Request(layer=layer, trigger="auto")
-    n_more = 0 if model.endpoint is None else _most_kept(loaded)
-    kept = await asyncio.to_thread(_find_kept, loaded, request, config, places, model, n_more)
-    if kept is not None:
+    kept, n_more = await asyncio.to_thread(_find_kept, loaded, request, config, places)
+    is_renewed = model.endpoint is None and n_more > 0
+    if kept is not None and not (is_renewed and kept.author == _author(model)):
         return None
     planned = await plan_summary(loaded, request, config, places, model)
     if isinstance(planned, NoCompaction):
@@ -74,7 +77,8 @@ async def prepare_summary(
     return PreparedSummary(
         n_replaced=cut.first_kept,
         n_tokens_replaced=cut.n_tokens_replaced,
-        digest=_digest(loaded, layer, cut.first_kept, config, places, model),
+        digest=_digest(loaded, layer, cut.first_kept, config, places),
+        author=_author(model),
         summary=planned.summary,
         picked=await _pick_by_model(loaded, config, places, model),
     )
@@ -101,37 +105,39 @@ async def plan_with_prepared(
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
     """
-    prepared = None
+    kept, n_more = None, 0
     if request.focus is None and request.summary is None:
-        is_exact = request.trigger == "manual" and model.endpoint is None
-        n_more = 0 if is_exact else _most_kept(loaded)
-        prepared = await asyncio.to_thread(
-            _find_kept, loaded, request, config, places, model, n_more
-        )
-    if prepared is None or prepared.summary.author != _author(model):
+        kept, n_more = await asyncio.to_thread(_find_kept, loaded, request, config, places)
+    is_exact = request.trigger == "manual" and model.endpoint is None
+    if kept is None or (is_exact and n_more > 0) or not _is_by(kept, model):
         return await plan_compaction(loaded, request, config, places, model)
-    request = msgspec.structs.replace(
-        request, written=prepared.summary, first_kept=prepared.n_replaced
-    )
+    request = msgspec.structs.replace(request, written=kept.summary, first_kept=kept.n_replaced)
     plan = await plan_compaction(loaded, request, config, places, model)
     is_plan = isinstance(plan, Plan)
-    return msgspec.structs.replace(plan, picked=prepared.picked) if is_plan else plan
+    return msgspec.structs.replace(plan, picked=kept.picked) if is_plan else plan
 
 
 def _find_kept(
-    loaded: Loaded, request: Request, config: Config, places: Places, model: ModelUse, n_more: int
-) -> PreparedSummary | None:
-    """Find what is kept where it stands, with at most so many tokens more behind its cut."""
+    loaded: Loaded, request: Request, config: Config, places: Places
+) -> tuple[PreparedSummary | None, int]:
+    """Find what is kept where it stands, and how many tokens more than need be stay behind."""
     kept = PREPARED_FILE.read(loaded.session.state_key, places).content
     selection = None if kept is None else select_messages(loaded, request)
-    if kept is None or selection is None or isinstance(selection, NoCompaction):
-        return None
-    if not 0 <= selection.cut.n_tokens_replaced - kept.n_tokens_replaced <= n_more:
-        return None
-    digest = _digest(loaded, request.layer, kept.n_replaced, config, places, model)
-    if digest != kept.digest or _has_secrets(kept, loaded.known_secrets):
-        return None
-    return kept
+    if kept is None or not isinstance(selection, Selection):
+        return None, 0
+    n_more = selection.cut.n_tokens_replaced - kept.n_tokens_replaced
+    n_most = MORE_KEPT_RATIO * loaded.status.gauge.window.n_tokens
+    is_near = 0 <= n_more <= n_most
+    if not is_near or _has_secrets(kept, loaded.known_secrets):
+        return None, 0
+    digest = _digest(loaded, request.layer, kept.n_replaced, config, places)
+    return (kept, n_more) if digest == kept.digest else (None, 0)
+
+
+def _is_by(kept: PreparedSummary, model: ModelUse) -> bool:
+    """Whether it is by whom one would be now, who did not fail."""
+    by = EXTRACTIVE if model.endpoint is None else model.endpoint.name
+    return kept.author == _author(model) and kept.summary.author == by
 
 
 def _has_secrets(prepared: PreparedSummary, secrets: tuple[str, ...]) -> bool:
@@ -155,24 +161,14 @@ async def _pick_by_model(
     )
 
 
-def _most_kept(loaded: Loaded) -> int:
-    return int(loaded.status.gauge.window.n_tokens * MORE_KEPT_RATIO)
-
-
 def _author(model: ModelUse) -> str:
-    return EXTRACTIVE if model.endpoint is None else model.endpoint.name
+    """Name who would write a summary, with the problem that a model has."""
+    by_rules = f"{EXTRACTIVE} {model.problem or ''}".rstrip()
+    return by_rules if model.endpoint is None else model.endpoint.name
 
 
-def _digest(
-    loaded: Loaded,
-    layer: Layer,
-    n_replaced: int,
-    config: Config,
-    places: Places,
-    model: ModelUse,
-) -> str:
+def _digest(loaded: Loaded, layer: Layer, n_replaced: int, config: Config, places: Places) -> str:
     items = loaded.context.items
     pins = carry_pins(loaded.session, config.pins, items[n_replaced:], places)
-    wished = (layer, _author(model), model.problem or "", *pins)
-    data = "\0".join(wished).encode("utf-8", "surrogatepass")
+    data = "\0".join((layer, *pins)).encode("utf-8", "surrogatepass")
     return hashlib.sha256(data + b"\0" + join_records(items[:n_replaced])).hexdigest()
