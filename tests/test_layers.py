@@ -127,3 +127,18 @@ def test_every_package_says_what_it_is() -> None:
     for path in (ROOT / "server" / "ullage").rglob("*.py"):
         first = path.read_text("utf-8").lstrip().split("\n", 1)[0]
         assert first.startswith('"""'), path
+
+
+def test_no_field_hides_a_type_that_its_class_names() -> None:
+    """Python 3.14 reads annotations late, where the field stands in the place of the type."""
+    hidden = [
+        f"{path.name}: {owner.name}.{name.id}"
+        for path in (ROOT / "server").rglob("*.py")
+        for owner in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(owner, ast.ClassDef)
+        for fields in [[field for field in owner.body if isinstance(field, ast.AnnAssign)]]
+        for field in fields
+        for name in ast.walk(field.annotation)
+        if isinstance(name, ast.Name) and name.id in {ast.unparse(each.target) for each in fields}
+    ]
+    assert hidden == []

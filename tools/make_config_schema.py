@@ -87,7 +87,7 @@ def _of_kind(kind: Kind) -> list[Schema]:
             {"type": "number", "minimum": 1, "maximum": 100},
             {"type": "integer", "minimum": MIN_THRESHOLD_TOKENS, "maximum": MAX_WINDOW_TOKENS},
         ]
-    return [_without_patterns(msgspec.json.schema(kind.type))]
+    return [_without_patterns(msgspec.json.schema(kind.accepted))]
 
 
 def _without_patterns(of: Schema) -> Schema:

@@ -109,7 +109,7 @@ SPELLED = {
 
 
 def bounds(kind: Kind) -> tuple[float, float]:
-    (meta,) = get_args(kind.type)[1:]
+    (meta,) = get_args(kind.accepted)[1:]
     return meta.ge, meta.le
 
 

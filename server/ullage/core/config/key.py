@@ -75,8 +75,8 @@ class Kind(msgspec.Struct, frozen=True):
     base: type
     wanted: str
     """Completes `must be`."""
-    type: object
-    """With its bounds, as msgspec takes it."""
+    accepted: object
+    """The type with its bounds, as msgspec takes it."""
     unit: str = ""
     """In the plural, for people."""
 
@@ -221,7 +221,7 @@ def decode(kind: Kind, node: Node) -> Value:
     if kind is SHARE:
         return _threshold(_plain(node))
     try:
-        value = cast(Value, msgspec.convert(_plain(node), kind.type))
+        value = cast(Value, msgspec.convert(_plain(node), kind.accepted))
     except UnicodeEncodeError:  # half of a character, which JSON can hold
         raise msgspec.ValidationError("no text, got `str`") from None
     if kind is CRON and not _is_cron(cast(str, value)):
