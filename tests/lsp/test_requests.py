@@ -115,7 +115,7 @@ async def test_the_window_adds_up_to_the_gauge(
     for row in everything:
         assert_says_what_it_shows(row)
         assert f"{row.nTokens:,}" in row.label
-    users = next(row for row in shares if row.title == "User")
+    users = next(row for row in shares if row.title.endswith(" · User"))
     assert users.children[0].entry
     assert users.children[0].title.startswith(
         f"{users.children[0].nTokens:,} · Please look at file"
@@ -134,13 +134,14 @@ async def test_what_is_sent_beside_the_transcript_leads_to_its_files(
     rules.write_text("Always run the tests.\n", "utf-8")
     await started(editor)
     found = await editor.request("ullage/window")
-    unseen = next(row for row in found.rows if row.title == "Not in the messages")
+    unseen = next(row for row in found.rows if row.title.endswith(" · Not in the messages"))
     built_in, instructions = unseen.children
     assert [row.kind for row in unseen.children] == ["part", "part"]
     for row in found.rows:
         assert_says_what_it_shows(row)
-    assert (built_in.title, built_in.path) == ("System prompt and tools", None)
-    assert (instructions.title, instructions.path) == ("AGENTS.md", str(rules))
+    assert built_in.title == f"{built_in.nTokens:,} · System prompt and tools"
+    assert instructions.title == f"{instructions.nTokens:,} · AGENTS.md"
+    assert (built_in.path, instructions.path) == (None, str(rules))
     assert sum(row.nTokens for row in unseen.children) == unseen.nTokens
 
 
@@ -160,7 +161,7 @@ async def test_a_share_says_that_it_has_more_entries_than_are_listed(editor, pla
     path = place.write("s.jsonl", pi.data)
     await editor.start()
     found = await editor.request("ullage/window", {"session": str(path)})
-    users = next(row for row in found.rows if row.title == "User")
+    users = next(row for row in found.rows if row.title.endswith(" · User"))
     assert len(users.children) == 10
     assert users.detail.endswith(" · the 10 largest of 12")
     assert_says_what_it_shows(users)

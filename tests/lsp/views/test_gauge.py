@@ -138,7 +138,7 @@ async def test_where_another_session_is_live_the_item_names_agent_and_title(
     other.assistant("Done.", usage=10_000, model=MODEL)
     place.write(str(path.with_name("2026-02-04_another.jsonl")), other.data, age_s=0.0)
     named = await editor.gauge(lambda gauge: gauge.itemText != "42%")
-    assert re.fullmatch(r"pi / OpenClaw · \S.{0,23} 42%", named.itemText)
+    assert re.fullmatch(r"42% · pi / OpenClaw · \S.{0,23}", named.itemText)
 
 
 async def test_no_session_is_told_only_once_that_is_known(editor, workspace_session) -> None:

@@ -67,6 +67,11 @@ ${content}
 `;
 }
 
+/** Return what is moved from side to side where it has no room, by the keys as well. */
+export function scrolled(name: string, content: string): string {
+  return `<div class="scroll" tabindex="0" role="group" aria-label="${escaped(name)}">${content}</div>`;
+}
+
 /** `850`, `1.5k`, `180k`, `1M`: as the server writes tokens, and exact where a tick needs it. */
 export function shortTokens(nTokens: number): string {
   if (nTokens < 1000) {
@@ -87,7 +92,7 @@ function content(history: HistoryResult, words: PlotWords, frame: PlotFrame): st
   return `<p class="session">${escaped(history.title)}</p>
 <p id="summary">${escaped(summary)}</p>
 <figure>
-<div class="scroll">${drawing(history, words)}</div>
+${scrolled(words.drawing, drawing(history, words))}
 <figcaption>${escaped(words.legend)}</figcaption>
 </figure>
 ${table(plotRows(history), words, frame)}`;
@@ -160,13 +165,13 @@ function dotMark({ x, y, nPoint, isEstimated }: Plot["dots"][number], { points }
 function table(rows: readonly PlotRow[], words: PlotWords, frame: PlotFrame): string {
   const shown = rows.slice(0, MAX_ROWS);
   const heads = [words.time, words.tokens, words.share, words.happened];
-  return `<table>
+  return scrolled(words.heading, `<table>
 <caption>${escaped(words.caption(shown.length, rows.length))}</caption>
 <thead><tr>${heads.map((head, n) => `<th scope="col"${n === 1 || n === 2 ? ' class="figure"' : ""}>${escaped(head)}</th>`).join("")}</tr></thead>
 <tbody>
 ${shown.map((row) => tableRow(row, words, frame)).join("\n")}
 </tbody>
-</table>`;
+</table>`);
 }
 
 function tableRow(row: PlotRow, words: PlotWords, frame: PlotFrame): string {

@@ -13,7 +13,9 @@ p { margin: 2px 0; }
 figure { margin: 16px 0 20px; }
 figcaption { color: var(--vscode-descriptionForeground); }
 .scroll { overflow-x: auto; }
-svg { display: block; width: 100%; min-width: 620px; height: auto; }
+/* Where there is no room for all, the newest is seen first. */
+figure .scroll { direction: rtl; }
+svg { direction: ltr; display: block; width: 100%; min-width: 620px; height: auto; }
 svg text { fill: var(--vscode-foreground); stroke: none; font-size: 12px; }
 svg line, svg path { fill: none; }
 .grid line { stroke: var(--vscode-foreground); stroke-opacity: 0.12; }
@@ -39,5 +41,5 @@ tbody th { font-weight: normal; white-space: nowrap; }
 .figure + td, th:nth-child(4) { padding-left: 12px; }
 .compaction th, .compaction td, tfoot th, tfoot td { font-weight: 600; }
 a { color: var(--vscode-textLink-foreground); }
-a:focus-visible { outline: 1px solid var(--vscode-focusBorder); outline-offset: 2px; }
+a:focus-visible, .scroll:focus-visible { outline: 1px solid var(--vscode-focusBorder); outline-offset: 2px; }
 `;

@@ -2,7 +2,7 @@
 
 import type { UsageResult } from "../protocol";
 import { PLOT_AREA, PLOT_HEIGHT, PLOT_WIDTH, ticks } from "./plot";
-import { escaped, line, page, shortTokens, text } from "./plotPage";
+import { escaped, line, page, scrolled, shortTokens, text } from "./plotPage";
 
 /** Chosen: so many days can be named below their bars. */
 const MAX_LABELS = 14;
@@ -29,10 +29,10 @@ export function usagePage(usage: UsageResult, words: UsageWords, nonce: string):
   }
   const content = `${title}
 <figure>
-<div class="scroll">${drawing(usage, words)}</div>
+${scrolled(words.drawing, drawing(usage, words))}
 <figcaption>${escaped(words.legend)}</figcaption>
 </figure>
-<div class="scroll">${table(usage, words)}</div>
+${scrolled(words.heading, table(usage, words))}
 ${notes}`;
   return page(words.heading, content, nonce);
 }

@@ -28,7 +28,7 @@ async function choosePath(client: Client, shown: ShownSession): Promise<string |
   const { sessions } = await client.request(SESSIONS_REQUEST, { session: null });
   const entries = withSubagents(sessions).map(({ session: { path }, title, gauge, detail, isLive }): Entry => {
     const isChosen = shown.isChosen && path === shown.path;
-    return { path, label: shownAsText(title), description: gauge, detail, iconPath: new vscode.ThemeIcon(isChosen ? "pinned" : isLive ? "pulse" : "comment-discussion") };
+    return { path, label: shownAsText(title), detail: `${gauge} · ${detail}`, iconPath: new vscode.ThemeIcon(isChosen ? "pinned" : isLive ? "pulse" : "comment-discussion") };
   });
   if (entries.length === 0) {
     throw new Error(vscode.l10n.t("This workspace has no session of a coding agent."));
@@ -37,7 +37,6 @@ async function choosePath(client: Client, shown: ShownSession): Promise<string |
   const choice = await vscode.window.showQuickPick(shown.isChosen ? [live, ...entries] : entries, {
     title: vscode.l10n.t("Choose Session"),
     placeHolder: vscode.l10n.t("The session that the gauge, the views and the commands are about"),
-    matchOnDescription: true,
     matchOnDetail: true,
   });
   return choice?.path;

@@ -196,6 +196,12 @@ test("who cannot see the drawing has its name, its summary and a table with head
   assert.ok(page.includes("full: 182k → 42k"));
 });
 
+test("what may be wider than the page is moved by the keys", () => {
+  const scrolled = [...plotPage(compacted, words, frame).matchAll(/<div class="scroll"([^>]*)>/g)].map(([, attributes]) => attributes);
+  assert.equal(scrolled.length, 2);
+  assert.ok(scrolled.every((attributes) => /tabindex="0" role="group" aria-label="[^"]+"/.test(attributes ?? "")));
+});
+
 test("a time links to its line in the transcript where there is one", () => {
   const page = plotPage(compacted, words, frame);
   assert.ok(page.includes(`<a href="command:open?4">10:04</a>`));

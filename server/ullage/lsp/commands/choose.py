@@ -14,7 +14,7 @@ async def run_choose(ls: UllageServer, argument: SessionArgument) -> Outcome:
     chosen, message = None, "The live session is shown"
     if argument.session:
         loaded = await load_session(ls, argument.session)
-        message = f"Shown until you choose another: {name_text(loaded)}"
+        message = f"{name_text(loaded)} is shown until another is chosen"
         chosen = Path(argument.session)
     ls.sessions.chosen = chosen
     path = ls.gauge_path()

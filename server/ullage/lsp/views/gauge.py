@@ -95,7 +95,8 @@ async def _publish(ls: UllageServer) -> None:
     name = _item_name(loaded) if _is_one_of_several(ls, loaded) else ""
     params = evolve(
         params,
-        itemText=name + " · ".join(filter(None, (params.text, limits))),
+        # The end is cut where the status bar has little room.
+        itemText=" · ".join(filter(None, (params.text, limits, name))),
         label="; ".join(filter(None, (params.label, limits))),
         isChosen=loaded.path == ls.sessions.chosen,
     )
@@ -114,7 +115,7 @@ def _is_one_of_several(ls: UllageServer, loaded: Loaded) -> bool:
 
 
 def _item_name(loaded: Loaded) -> str:
-    return f"{loaded.session.agent.name} · {gist(title_text(loaded), ITEM_TITLE_CHARS)} "
+    return f"{loaded.session.agent.name} · {gist(title_text(loaded), ITEM_TITLE_CHARS)}"
 
 
 async def _fill(ls: UllageServer, loaded: Loaded) -> None:

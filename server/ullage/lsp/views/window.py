@@ -53,6 +53,7 @@ async def run_window(ls: UllageServer, argument: protocol.SessionArgument) -> pr
 
 
 def window_result(loaded: Loaded, config: Config) -> protocol.WindowResult:
+    """Give what the window holds; a row begins with its figure: in a narrow view its end is cut."""
     inspection = inspect_session(loaded, 0, config)
     window = loaded.status.gauge.window.n_tokens
     facts = _EntryFacts(
@@ -128,8 +129,8 @@ def _part(part: Part, window: int) -> protocol.WindowRow:
     return protocol.WindowRow(
         key=f"part:{part.name}:{part.source}:{part.place}",
         kind="cut" if part.cut else "part",
-        title=title,
-        detail=" · ".join(word for word in (f"{part.n_tokens:,}", mark, folder) if word),
+        title=f"{part.n_tokens:,} · {title}",
+        detail=" · ".join(word for word in (mark, folder) if word),
         tooltip="  \n".join(escape_markdown(line) for line in (told, cost, cut) if line),
         label=". ".join(line for line in (told, cost, cut) if line),
         nTokens=part.n_tokens,
@@ -141,7 +142,7 @@ def _category(
     share: Share, n_largest: int, children: list[protocol.WindowRow], window: int
 ) -> protocol.WindowRow:
     title = share.category.capitalize()
-    detail = f"{share.n_tokens:,} · {share.ratio:.1%}"
+    detail = f"{share.n_tokens:,}"
     count = (
         plural(share.n_entries, "entry", "entries")
         if share.n_entries
@@ -154,7 +155,7 @@ def _category(
     return protocol.WindowRow(
         key=f"category:{share.category}",
         kind="category",
-        title=title,
+        title=f"{share.ratio:.1%} · {title}",
         detail=detail,
         tooltip=f"**{escape_markdown(title)}**: {tokens}, {count}",
         label=f"{title}, {share.n_tokens:,} tokens, {share.ratio:.1%} of the window, {count}",
@@ -170,7 +171,6 @@ def _entry(key: str, entry: EntryTokens, facts: _EntryFacts) -> protocol.WindowR
     return protocol.WindowRow(
         key=key,
         kind="entry",
-        # In a narrow view the end of a row is cut, and the figure is what the rows are in order of.
         title=f"{entry.n_tokens:,} · {title}",
         detail="",
         tooltip=f"**{escape_markdown(title)}**  \n{escape_markdown(share + written)}",
@@ -183,13 +183,12 @@ def _entry(key: str, entry: EntryTokens, facts: _EntryFacts) -> protocol.WindowR
 
 
 def _advice(number: int, advice: Advice) -> protocol.WindowRow:
-    freed = f"frees {advice.n_tokens:,}"
     cost = cost_text(advice.cost)
-    told = f"{freed} tokens{cost and f', {cost}'}"
+    told = f"frees {advice.n_tokens:,} tokens{cost and f', {cost}'}"
     return protocol.WindowRow(
         key=f"advice:{number}",
         kind="advice",
-        title=f"{freed} · {advice.text}",
+        title=f"−{advice.n_tokens:,} · {advice.text}",
         detail="",
         tooltip=f"{escape_markdown(advice.text)}: {escape_markdown(told)}",
         label=f"Advice: {advice.text}, {told}",
@@ -204,8 +203,8 @@ def _free(n_free: int, window: int) -> protocol.WindowRow:
     return protocol.WindowRow(
         key="free",
         kind="free",
-        title=title,
-        detail=f"{abs(n_free):,} · {share}",
+        title=f"{share} · {title}",
+        detail=f"{abs(n_free):,}",
         tooltip=f"{title}: {tokens}",
         label=f"{title}, {tokens}, {share}",
         nTokens=max(0, n_free),

@@ -84,7 +84,7 @@ async function takeBack(workbench, what, claude, { say }) {
 async function staysChosen(workbench, when) {
   const { page } = workbench;
   const { text } = await gaugeShows(workbench, "60%");
-  assert.match(text, /Claude Code · Fix double charges 60%/, when);
+  assert.match(text, /60% · Claude Code · Fix double charges/, when);
   await page.locator(`${GAUGE} .codicon-pinned`).waitFor();
   const title = page.locator(".quick-input-widget .quick-input-title", { hasText: CLAUDE_TITLE });
   await workbench.focusItem(GAUGE);
