@@ -74,11 +74,14 @@ export async function tidy(workbench) {
 
 /** Name a file in the dialog that is open. */
 export async function nameFile({ page }, file) {
-  const box = page.locator(".quick-input-widget input.input").first();
-  await box.waitFor();
+  const dialog = page.locator(".quick-input-widget");
+  const box = dialog.locator("input.input").first();
+  // What is named before the dialog has read its folder becomes a part of another name.
+  await dialog.locator(".monaco-list-row", { hasText: ".." }).first().waitFor();
+  await until("the folder in the dialog", async () => (await box.inputValue()).startsWith("/"));
   await box.fill(file);
   await until("the dialog to close", async () => {
-    // The first Enter may only take the file that is proposed, or come while the folder is read.
+    // An Enter may only take what is proposed.
     await page.keyboard.press("Enter");
     return box.waitFor({ state: "hidden", timeout: 1_000 }).then(() => true, () => false);
   });
