@@ -39,14 +39,13 @@ async function chooseEntry(client: Client, session: string | null, name: string)
   const choice = await vscode.window.showQuickPick(entries, {
     title: vscode.l10n.t("Pin Message in {0}", name),
     placeHolder: vscode.l10n.t("What every compaction keeps word for word"),
-    matchOnDescription: true,
   });
   return choice?.entry;
 }
 
 function pinnable(rows: readonly WindowRow[]): (vscode.QuickPickItem & { readonly entry: string })[] {
-  return rows.flatMap(({ entry, title, detail, children }) => [
-    ...(entry === null ? [] : [{ entry, label: shownAsText(title), description: detail }]),
+  return rows.flatMap(({ entry, title, children }) => [
+    ...(entry === null ? [] : [{ entry, label: shownAsText(title) }]),
     ...pinnable(children),
   ]);
 }

@@ -301,7 +301,8 @@ export class Workbench {
   /** Choose an entry of the quick pick that is open. */
   async pick(text) {
     const box = this.page.locator(".quick-input-widget");
-    await box.locator(".monaco-list-row", { hasText: text }).first().waitFor();
+    // What is looked for may be out of sight until it is typed.
+    await box.locator(".monaco-list-row").first().waitFor();
     await box.locator("input.input").first().fill(text);
     await box.locator(".monaco-list-row.focused", { hasText: text }).waitFor();
     await this.page.keyboard.press("Enter");
