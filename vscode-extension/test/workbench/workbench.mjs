@@ -247,6 +247,17 @@ export class Workbench {
     await this.page.locator(".statusbar-item[id$='status.editor.selection']", { hasText: `Ln ${line}, Col ${column}` }).waitFor();
   }
 
+  /** Scroll up to a lens above the first line of the active editor: what is put there comes above the sight. */
+  async topLens(text) {
+    const lens = this.page.locator(".codelens-decoration", { hasText: text }).first();
+    await until(`the lens ${text}`, async () => {
+      await this.page.keyboard.press("Control+Home");
+      await this.page.keyboard.press("Control+ArrowUp");
+      return lens.isVisible();
+    });
+    return lens;
+  }
+
   /** A row of one of our views. */
   row(text) {
     return this.page.locator(".tree-explorer-viewlet-tree-view .monaco-list-row", { hasText: text }).first();

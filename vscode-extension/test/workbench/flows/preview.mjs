@@ -76,9 +76,7 @@ async function loseAndKeep(workbench, { say, shot }) {
   const { page } = workbench;
   await goTo(workbench, RULE);
   await page.keyboard.press("Control+Shift+K");
-  await page.keyboard.press("Control+Home");
-  const lens = page.locator(".codelens-decoration", { hasText: /lacks \d+: / }).first();
-  await lens.waitFor();
+  const lens = await workbench.topLens(/lacks \d+: /);
   say(`lenses: ${await textOf(lens)}`);
   await workbench.command("Problems: Focus on Problems View");
   const lost = page.locator(".markers-panel .monaco-list-row", { hasText: RULE }).first();
@@ -103,10 +101,7 @@ async function apply(workbench, transcript, before, { say, shot }) {
   await page.keyboard.press("End");
   await page.keyboard.type(`\n\n${EDIT}\n`);
   await proposed(workbench).locator(".view-lines", { hasText: EDIT }).waitFor();
-  // The line of the lenses is above the first one.
-  await page.keyboard.press("Control+ArrowUp");
-  await page.keyboard.press("Control+ArrowUp");
-  await page.locator(".codelens-decoration", { hasText: "Apply" }).first().waitFor();
+  await workbench.topLens("Apply");
   await shot("preview-edited");
   await workbench.command("Context: Apply Compaction");
   const told = await workbench.told(/compacted/i);

@@ -118,8 +118,7 @@ async function merge(workbench, files, { say, shot }) {
   await page.keyboard.type(" Each time with the key of its order.");
   await page.keyboard.press("Enter");
   await holds(files["MEMORY.md"], (text) => text.includes(`- ${RETRIES} Each time with the key of its order.`));
-  await page.keyboard.press("Control+Home");
-  await lens(page, "Nothing waits").waitFor();
+  await workbench.topLens("Nothing waits");
   say(`told: ${await workbench.told("accepted into MEMORY.md")}`);
   await shot("review-merged");
   await workbench.row("Inbox").waitFor({ state: "detached" });
@@ -129,7 +128,7 @@ async function merge(workbench, files, { say, shot }) {
 async function undo(workbench, files, { say, shot }) {
   await workbench.command("Context: Undo Last Review");
   await holds(files["MEMORY.md"], (text) => !text.includes(RETRIES));
-  await lens(workbench.page, "2 items wait").waitFor();
+  await workbench.topLens("2 items wait");
   await workbench.focusRow("Memory", RETRIES);
   await shot("review-undone");
   say(`told: ${await workbench.told("Taken back")}`);
