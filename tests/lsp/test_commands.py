@@ -65,8 +65,33 @@ async def test_a_compaction_is_undone_once_it_was_agreed(editor, full_session: P
     assert question == f"Undo the last compaction of {NAME}?"
     assert now.startswith("Current context: ")
     assert later.startswith("After undo: ")
-    with pytest.raises(JsonRpcException, match="no compaction or prune to undo"):
+    with pytest.raises(JsonRpcException, match="no compaction or prune to undo") as refused:
         await editor.command("ullage.undo", str(full_session))
+    assert refused.value.message.startswith(f"{NAME}: ")
+
+
+async def test_whatever_comes_of_a_command_names_its_session(editor, full_session: Path) -> None:
+    await begun(editor)
+    everything = {SESSION: str(full_session), "isEverything": True}
+    cancelled = [
+        await editor.execute("ullage.prune", everything),
+        await editor.command("ullage.compact", str(full_session)),
+    ]
+    editor.answer = "Prune"
+    await editor.execute("ullage.prune", everything)
+    idle(full_session)
+    editor.answer = "No"
+    cancelled.append(await editor.command("ullage.undo", str(full_session)))
+    nothing = await editor.execute("ullage.prune", everything)
+    assert [outcome.outcome for outcome in (*cancelled, nothing)] == ["cancelled"] * 3 + ["nothing"]
+    for outcome in (*cancelled, nothing):
+        assert outcome.message.endswith(f" · {NAME}")
+    pin = {SESSION: str(full_session), "text": "Never push."}
+    await editor.execute("ullage.pin", pin)
+    with pytest.raises(JsonRpcException, match="pinned already") as refused:
+        await editor.execute("ullage.pin", pin)
+    assert refused.value.message.startswith(f"{NAME}: ")
+    assert f"pin --list --session {full_session}" in refused.value.message
 
 
 async def offered_undo(editor, path: Path) -> dict[str, str]:
@@ -200,7 +225,7 @@ async def test_a_client_that_cannot_ask_says_what_to_run(
     with pytest.raises(JsonRpcException) as caught:
         await editor.execute(f"ullage.{name}", {SESSION: str(full_session), **way})
     assert caught.value.message == (
-        "this editor does not let us ask, so that nothing was changed: run"
+        f"{NAME}: this editor does not let us ask, so that nothing was changed: run"
         f" `ullage {command} --session {full_session}` in a shell"
     )
     assert full_session.read_bytes() == before

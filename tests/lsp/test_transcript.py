@@ -257,7 +257,7 @@ async def test_the_action_that_restores_asks_to(editor, full_session: Path) -> N
     # lsprotocol takes an action with a command for a command whose name is all of it.
     command = literal_eval(action.command)
     outcome = await editor.execute(command["command"], command["arguments"][0])
-    assert outcome.message == "Nothing was restored."
+    assert outcome.message.startswith("Nothing was restored · Please look at file number 0.")
     (question,) = editor.questions
     assert question.startswith("Restore checkpoint cp_001 of Please look at file number 0.")
     assert "? Its text goes to the end" in question

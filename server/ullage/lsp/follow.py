@@ -11,7 +11,7 @@ from typing import TypeAlias
 from ullage.app.sessions import find
 from ullage.app.sessions.follow import FollowedSession, read_session, stamp_of
 from ullage.app.sessions.load import Loaded, load
-from ullage.app.sessions.open import open_session
+from ullage.app.sessions.named import find_session
 from ullage.app.sessions.watched import list_watched_folders
 from ullage.core.config.settings import Config
 from ullage.errors import NotATranscript, SessionNotFound, UllageError
@@ -251,7 +251,9 @@ async def load_session(ls: UllageServer, session: str | None) -> Loaded:
     if followed is not None:
         return followed.loaded
     return await asyncio.to_thread(
-        lambda: load(open_session(path), ls.config, ls.places, ls.worker.count_tokens)
+        lambda: load(
+            find_session(str(path), ls.places), ls.config, ls.places, ls.worker.count_tokens
+        )
     )
 
 

@@ -3,13 +3,17 @@
 import functools
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias, TypeVar, cast, get_type_hints
 
 import attrs
 import msgspec
-from pygls.exceptions import JsonRpcInvalidParams
+from lsprotocol.types import LSPErrorCodes
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
-from ullage.lsp.error_edge import answer_errors
+from ullage.app.gauge.status_text import name_text
+from ullage.errors import UllageError
+from ullage.lsp.error_edge import answer_errors, plain_message
 from ullage.lsp.language_protocol import client_token
 from ullage.lsp.messages import tell
 from ullage.lsp.protocol import Outcome
@@ -42,7 +46,7 @@ def command(name: str, run: Run[A, R], *, writes: bool = True) -> Method:
     async def handler(ls: UllageServer, given: object) -> R:
         if writes:
             ls.refuse_write()
-        answer = await run(ls, _read_argument(given, argument))
+        answer = await _run_named(run, ls, _read_argument(given, argument))
         if isinstance(answer, Outcome) and answer.text is None:
             resume = "" if answer.resume is None else f". Go on with: {answer.resume.command}"
             tell(ls, f"{answer.message}{resume}")
@@ -65,11 +69,26 @@ def request(name: str, run: Run[A, R], *, writes: bool = False) -> Method:
             token = params.pop("workDoneToken", None)
         reset = client_token.set(token if isinstance(token, str | int) else None)
         try:
-            return await run(ls, _read_argument(params, argument))
+            return await _run_named(run, ls, _read_argument(params, argument))
         finally:
             client_token.reset(reset)
 
     return Method(name, argument, result, answer_errors(handler))
+
+
+async def _run_named(run: Run[A, R], ls: UllageServer, argument: A) -> R:
+    """Run what answers a request; a refusal names the session that it was asked of."""
+    try:
+        return await run(ls, argument)
+    except UllageError as error:
+        # What is asked of no session has no such field.
+        session = cast(object, getattr(argument, "session", ""))
+        path = ls.gauge_path() if session is None else Path(str(session))
+        followed = None if path is None else ls.sessions.followed.get(path)
+        if followed is None:
+            raise
+        message = plain_message(f"{name_text(followed.loaded)}: {error}")
+        raise JsonRpcException(message, LSPErrorCodes.RequestFailed) from None
 
 
 def _types(run: Run[A, R]) -> tuple[type[A], type[R]]:

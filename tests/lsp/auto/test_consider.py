@@ -195,7 +195,7 @@ async def test_what_cannot_be_kept_is_told_of_once(editor, workspace_session, co
     for usage in (164_000, 166_000, 168_000):
         await grown(editor, pi, path, usage)
         if usage == 164_000:
-            await editor.said(lambda text: text.startswith("cannot write "))
+            await editor.said(lambda text: text.startswith(f"{NAME}: cannot write "))
     await editor.request("ullage/status")
     assert len(editor.told) == 1
 
@@ -453,7 +453,7 @@ async def test_no_answer_writes_where_the_workspace_became_read_only(
     await editor.gauge(lambda gauge: not gauge.canWrite)
     before = editor.place.files()
     answer.set_result(button)
-    await editor.said(lambda text: text.startswith("The workspace is read-only"))
+    await editor.said(lambda text: text.startswith(f"{NAME}: The workspace is read-only"))
     assert editor.place.files() == before
 
 

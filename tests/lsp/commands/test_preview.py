@@ -65,7 +65,7 @@ async def test_a_preview_is_two_files_and_nothing_else_changes(editor, full_sess
     }
     assert added == {"state", "state/index", "state/index/tokens.sqlite"}
     assert full_session.read_bytes() == before[str(full_session.relative_to(editor.place.root))]
-    assert preview.title == "Compaction · 116k → 64k (−45%)"
+    assert preview.title == f"Compaction of {NAME} · 116k → 64k (−45%)"
     assert (preview.session.path, preview.tokensBefore) == (str(full_session), 116_480)
     old, new = Path(preview.beforePath), Path(preview.proposedPath)
     above, _, below = new.read_text("utf-8").partition(MARKER)
@@ -124,7 +124,7 @@ async def test_what_goes_into_memory_is_said_before_and_after(editor, full_sessi
     lenses = [one.command.title for one in found]
     n_lines = announced[2].count("\n")
     appended = f"appends {n_lines} line{'s' * (n_lines > 1)} to {announced[1]}"
-    assert lenses[0] == f"Written to this session: 116k → 64k tokens, {appended}"
+    assert lenses[:2] == [NAME, f"Written to this session: 116k → 64k tokens, {appended}"]
     assert MARKER not in below
     outcome = await editor.execute("ullage.apply", {"preview": preview.preview})
     told = re.search(r" messages · \d+ lines? of memory in (\S+)", outcome.message)
@@ -192,7 +192,8 @@ async def test_an_empty_summary_is_not_applied(editor, full_session: Path) -> No
     preview = await previewed(editor, full_session)
     edit(preview, " ")
     outcome = await editor.execute("ullage.apply", {"preview": preview.preview})
-    assert (outcome.outcome, outcome.message) == ("nothing", "Nothing to do: the summary is empty")
+    message = f"Nothing to do: the summary is empty · {NAME}"
+    assert (outcome.outcome, outcome.message) == ("nothing", message)
 
 
 async def test_two_applies_at_once_make_one_compaction(editor, full_session: Path) -> None:
@@ -269,12 +270,14 @@ async def test_an_edited_proposal_is_given_back_until_its_session_goes_on(
     edit(preview, "## Goal\n- An hour of work.")
     path, aside = Path(preview.proposedPath), Path(preview.proposedPath).with_name("proposed.1.md")
     again = await editor.request("ullage/preview", asked)
-    assert again.message.startswith("This is the proposal that you edited.")
+    assert again.message.startswith(f"This is the proposal of {NAME} that you edited.")
     assert "An hour of work." in path.read_text("utf-8")
     with full_session.open("ab") as file:
         file.write(b"\n")
     after = await editor.request("ullage/preview", asked)
-    assert after.message == f"The proposal that you edited is kept beside this one: {aside}"
+    assert (
+        after.message == f"The proposal of {NAME} that you edited is kept beside this one: {aside}"
+    )
     assert "An hour of work." in aside.read_text("utf-8")
     assert "An hour of work." not in path.read_text("utf-8")
     await editor.execute("ullage.discard", {"preview": preview.preview})
@@ -357,12 +360,15 @@ async def test_what_was_typed_for_an_earlier_proposal_is_kept_and_not_applied(
     idle(full_session)
     again = await editor.execute("ullage.regenerate", named)
     aside = path.with_name("proposed.1.md")
-    assert again.message == f"The proposal that you edited is kept beside this one: {aside}"
+    assert (
+        again.message == f"The proposal of {NAME} that you edited is kept beside this one: {aside}"
+    )
     assert "- Not saved." in aside.read_text("utf-8")
     message = await refused(editor.execute("ullage.apply", named))
     assert message.startswith("another summary was proposed since this one, nothing was applied")
     assert full_session.read_bytes() == longer.data
     assert await lens_titles(editor, preview) == [
+        NAME,
         "another summary was proposed since",
         "Regenerate…",
         "Discard",
@@ -398,6 +404,7 @@ async def test_a_text_that_is_too_long_is_not_applied_nor_is_the_saved_one(
     open_text(editor, path)
     type_text(editor, path, with_summary(path, "x" * (2 * 1024 * 1024 + 1)))
     assert await lens_titles(editor, preview) == [
+        NAME,
         "the text is too long for a summary",
         "Regenerate…",
         "Discard",
@@ -406,7 +413,7 @@ async def test_a_text_that_is_too_long_is_not_applied_nor_is_the_saved_one(
     assert message.startswith("the text in the editor is too long for a summary")
     assert full_session.read_bytes() == before
     type_text(editor, path, with_summary(path, "## Goal\n- Short."))
-    assert (await lens_titles(editor, preview))[1] == "Apply (−45%)"
+    assert (await lens_titles(editor, preview))[2] == "Apply (−45%)"
 
 
 async def test_an_edited_proposal_that_is_discarded_is_kept(editor, full_session: Path) -> None:
@@ -548,7 +555,10 @@ async def test_a_preview_is_cancelled_by_its_progress(editor, full_session: Path
             types.WorkDoneProgressCancelParams(token="mine")
         )
         result = await asked
-        assert (result.preview, result.message) == (None, "Preview cancelled.")
+        assert (result.preview, result.message) == (
+            None,
+            f"Preview cancelled · {NAME}",
+        )
         assert {token for token, _ in editor.progress} == {"mine"}
         await is_left(server)
     assert not (editor.place.state / "previews").exists()
@@ -593,7 +603,7 @@ async def test_a_client_that_shows_no_documents_is_told_where_the_proposal_is(
 ) -> None:
     await editor.start()
     result = await editor.execute("ullage.preview", {"session": str(full_session)})
-    told = f"Compaction · 116k → 64k (−45%): {result.preview.proposedPath}"
+    told = f"Compaction of {NAME} · 116k → 64k (−45%): {result.preview.proposedPath}"
     assert editor.told == [told]
     again = await editor.execute("ullage.regenerate", {"preview": result.preview.preview})
     assert editor.told == [told, f"{again.preview.title}: {again.preview.proposedPath}"]
@@ -622,13 +632,14 @@ async def test_lenses_of_a_proposal_say_what_it_saves_and_keeps(editor, full_ses
         types.CodeLensParams(types.TextDocumentIdentifier(Path(preview.proposedPath).as_uri()))
     )
     assert [(one.command.title, one.command.command) for one in found] == [
+        (NAME, ""),
         ("Written to this session: 116k → 64k tokens", ""),
         ("Apply as saved (−45%)", "ullage.apply"),
         ("lacks nothing that the audit asks for", ""),
         ("Regenerate…", "ullage.regenerate"),
         ("Discard", "ullage.discard"),
     ]
-    assert found[1].command.arguments[0]["preview"] == preview.preview
+    assert found[2].command.arguments[0]["preview"] == preview.preview
 
 
 @pytest.mark.parametrize("is_pulled", [False, True])
@@ -694,7 +705,7 @@ async def test_what_is_typed_counts_even_where_the_client_was_not_asked_to_send_
     found = await editor.client.text_document_code_lens_async(
         types.CodeLensParams(types.TextDocumentIdentifier(path.as_uri()))
     )
-    assert found[1].command.title == "Apply (−45%)"
+    assert found[2].command.title == "Apply (−45%)"
     await editor.execute("ullage.apply", {"preview": preview.preview})
     assert b"- Not saved." in full_session.read_bytes()
 
@@ -768,7 +779,12 @@ async def test_a_proposal_of_a_session_that_went_on_is_outdated(editor, full_ses
     assert (finding.code, finding.severity) == ("preview-outdated", types.DiagnosticSeverity.Error)
     (action,) = await fixes(editor, preview, [finding])
     assert action.title == "Regenerate the proposal"
-    assert await lens_titles(editor, preview) == ["the session went on", "Regenerate…", "Discard"]
+    assert await lens_titles(editor, preview) == [
+        NAME,
+        "the session went on",
+        "Regenerate…",
+        "Discard",
+    ]
 
 
 async def test_a_proposal_is_only_looked_at_where_nothing_may_be_written(
@@ -777,7 +793,10 @@ async def test_a_proposal_is_only_looked_at_where_nothing_may_be_written(
     await editor.start()
     preview = await previewed(editor, full_session)
     await other_editor.start(options={"isTrusted": False})
-    assert await lens_titles(other_editor, preview) == ["lacks nothing that the audit asks for"]
+    assert await lens_titles(other_editor, preview) == [
+        NAME,
+        "lacks nothing that the audit asks for",
+    ]
 
 
 async def lens_titles(editor, preview: SimpleNamespace) -> list[str]:

@@ -15,7 +15,7 @@ import msgspec
 from ullage.app.change.compact import Plan, Request, compact, plan_compaction, with_flush
 from ullage.app.change.make import ChangeResult
 from ullage.app.change.prepared import plan_with_prepared
-from ullage.app.gauge.status_text import ago
+from ullage.app.gauge.status_text import ago, name_text
 from ullage.app.memory.flush import flush_log_name, plan_flush_before
 from ullage.app.memory.report import flush_gist, flush_listing
 from ullage.app.sessions.load import Loaded, load
@@ -33,7 +33,7 @@ from ullage.store.files.places import Places, is_there
 from ullage.store.gauge.token_counts import CountText
 from ullage.store.transcript.reader import FileLines, Fingerprint, look_at
 
-VERSION: Final = 2
+VERSION: Final = 3
 
 
 class PreviewNote(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +54,9 @@ class PreviewNote(msgspec.Struct, frozen=True, kw_only=True):
     """The line that ends the summary, by which a proposal is known from an earlier one."""
     agent: str
     session_id: str
-    writes: str = ""
+    name: str
+    """What the session is called where it stands among others."""
+    writes: str
     """What is written where when it is applied, in a few words."""
 
 
@@ -83,7 +85,8 @@ class CompactionPreview(msgspec.Struct, frozen=True, kw_only=True):
     def title(self) -> str:
         note = self.note
         n_before, n_after = note.n_tokens_before, note.n_tokens_after
-        return f"Compaction · {tokens_text(n_before, n_after)} ({saved_text(n_before, n_after)})"
+        tokens = f"{tokens_text(n_before, n_after)} ({saved_text(n_before, n_after)})"
+        return f"Compaction of {note.name} · {tokens}"
 
 
 async def make_preview(
@@ -349,6 +352,7 @@ def _write(
         marker=marker,
         agent=header.known_agent,
         session_id=header.session_id,
+        name=name_text(loaded),
         writes=", ".join((_writes_text(plan), *memory.short)),
     )
     preview_id = previews.preview_id_of(loaded.path)

@@ -74,7 +74,8 @@ def start(
     session_id: str | None = None,
 ) -> FollowedSession:
     """Read a session from its beginning; of a database the one named, or written to last."""
-    session = open_session(path, session_id)
+    # Where several live in a folder, a command that names none may mean another one.
+    session = msgspec.structs.replace(open_session(path, session_id), named=session_id or str(path))
     reading, lines = read(session, places), session.lines
     is_file = isinstance(lines, FileLines)
     first = ReadSession(

@@ -46,6 +46,7 @@ from ullage.lsp.auto.waiting import tell_waiting
 from ullage.lsp.client_refresh import refresh_lists
 from ullage.lsp.commands.change import plan_with_progress, undo_confirmation
 from ullage.lsp.commands.preview import run_preview
+from ullage.lsp.commands.progress import about
 from ullage.lsp.convert import last_summary_uri, resume_of, uri_of
 from ullage.lsp.error_edge import answer_errors
 from ullage.lsp.messages import choose, is_confirmed, say
@@ -114,7 +115,7 @@ async def _consider(ls: UllageServer, loaded: Loaded) -> None:
         log.info("a session is at work: nothing is done by itself now")
         return
     except UllageError as error:
-        _warn_once(ls, loaded, type(error).__name__, str(error))
+        _warn_once(ls, loaded, type(error).__name__, text.warning_text(loaded, str(error)))
         return
     finally:
         ls.sessions.at_work.discard(loaded.path)
@@ -128,7 +129,7 @@ async def _speak(ls: UllageServer, loaded: Loaded, speak: Speak) -> None:
         await speak()
     except UllageError as error:
         # The user has asked for it: even that the agent is at work is worth telling.
-        say(ls, str(error))
+        say(ls, text.warning_text(loaded, str(error)))
     except JsonRpcMethodNotFound:
         # The client knows no messages with buttons: the same is told without.
         consider_later(ls, loaded.path)
@@ -371,7 +372,7 @@ async def _plan_now(
         return pruning
     plan = await plan_with_progress(ls, now, request)
     if isinstance(plan, NoCompaction):
-        say(ls, f"Nothing to do: {plan.reason}", MessageType.Info)
+        say(ls, about(now, f"Nothing to do: {plan.reason}"), MessageType.Info)
         return None
     return plan
 
@@ -385,4 +386,4 @@ async def _take_back(ls: UllageServer, made: ChangeResult) -> None:
     undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)
     refresh_lists(ls, "sessions", "checkpoints")
     way_on = text.tell_way_on(undone.resume_command, is_elsewhere=undone.is_elsewhere)
-    say(ls, f"{undone_line(undone)}.{way_on}", MessageType.Info)
+    say(ls, f"{about(undone.after, undone_line(undone))}.{way_on}", MessageType.Info)

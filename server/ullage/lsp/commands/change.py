@@ -24,7 +24,7 @@ from ullage.app.change.undo import (
 from ullage.app.gauge.status_text import name_text
 from ullage.app.memory.report import flush_sentence
 from ullage.app.sessions.load import Loaded
-from ullage.app.sessions.open import open_session
+from ullage.app.sessions.named import find_session
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import NoCompaction
 from ullage.core.gauge.gauge import tokens_text
@@ -37,7 +37,7 @@ from ullage.lsp.protocol import ConfirmParams, Outcome, PruneArgument, SessionAr
 from ullage.lsp.state import UllageServer
 
 _COMPACT_BUTTON = "Compact"
-CANCELLED = "Compaction cancelled."
+CANCELLED = "Compaction cancelled"
 _PRUNE_BUTTON = "Prune"
 _UNDO_BUTTON = "Undo"
 
@@ -45,12 +45,12 @@ _UNDO_BUTTON = "Undo"
 async def run_compact(ls: UllageServer, argument: SessionArgument) -> Outcome:
     loaded = await load_session(ls, argument.session)
     plan = await plan_with_progress(ls, loaded, Request())
-    if plan is None:
-        return progress.report_cancelled(CANCELLED)
     if isinstance(plan, NoCompaction):
-        return progress.report_nothing(plan.reason)
-    if not await progress.confirm(ls, _compact_question(plan), "compact", loaded.path):
-        return progress.report_cancelled(CANCELLED)
+        return progress.report_nothing(progress.about(loaded, plan.reason))
+    if plan is None or not await progress.confirm(
+        ls, _compact_question(plan), "compact", loaded.path
+    ):
+        return progress.report_cancelled(progress.about(loaded, CANCELLED))
     made = await asyncio.to_thread(compact, plan, ls.config, ls.places)
     await show_changed(ls, loaded.path, made.session.path)
     return report_made(ls, plan, made)
@@ -99,13 +99,13 @@ async def run_prune(ls: UllageServer, argument: PruneArgument) -> Outcome:
     )
     plan = await asyncio.to_thread(plan_pruning, loaded, request)
     if isinstance(plan, NothingToPrune):
-        return progress.report_nothing(plan.reason)
+        return progress.report_nothing(progress.about(loaded, plan.reason))
     if plan.change is None:
         raise WriteNotSupported(plan.refusal or "")
     if not argument.isConfirmed and not await progress.confirm(
         ls, _prune_question(plan, plan.change), "prune", loaded.path
     ):
-        return progress.report_cancelled("Pruning cancelled.")
+        return progress.report_cancelled(progress.about(loaded, "Pruning cancelled"))
     made = await asyncio.to_thread(prune, plan, ls.config, ls.places)
     await show_changed(ls, loaded.path, made.session.path)
     tokens = tokens_text(plan.n_tokens_before, plan.n_tokens_after)
@@ -137,7 +137,8 @@ def _outputs(plan: PruningPlan) -> str:
 async def run_undo(ls: UllageServer, argument: UndoArgument) -> Outcome:
     path = session_path(ls, argument.session)
     if argument.change is None:
-        plan = await asyncio.to_thread(lambda: plan_undo(open_session(path), ls.config, ls.places))
+        session = await asyncio.to_thread(find_session, str(path), ls.places)
+        plan = await asyncio.to_thread(plan_undo, session, ls.config, ls.places)
         is_agreed = False
     else:
         made = ls.sessions.made.get(path)
@@ -146,7 +147,7 @@ async def run_undo(ls: UllageServer, argument: UndoArgument) -> Outcome:
         plan = await asyncio.to_thread(plan_undo_of, made, ls.config, ls.places)
         is_agreed = not plan.n_left_behind
     if not is_agreed and not await progress.confirm(ls, undo_confirmation(plan), "undo", path):
-        return progress.report_cancelled("Nothing was undone.")
+        return progress.report_cancelled(progress.about(plan.loaded, "Nothing was undone"))
     undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)
     await show_changed(ls, path, undone.after.path)
     return _report_way_back(undone)
@@ -155,7 +156,8 @@ async def run_undo(ls: UllageServer, argument: UndoArgument) -> Outcome:
 async def run_redo(ls: UllageServer, argument: SessionArgument) -> Outcome:
     """Make again what was undone; no question, as it is known already and can be undone."""
     path = session_path(ls, argument.session)
-    plan = await asyncio.to_thread(lambda: plan_redo(open_session(path), ls.config, ls.places))
+    session = await asyncio.to_thread(find_session, str(path), ls.places)
+    plan = await asyncio.to_thread(plan_redo, session, ls.config, ls.places)
     redone = await asyncio.to_thread(redo, plan, ls.config, ls.places)
     await show_changed(ls, path, redone.after.path)
     return _report_way_back(redone)
@@ -165,7 +167,7 @@ def _report_way_back(done: UndoResult) -> Outcome:
     session = done.after.session
     return Outcome(
         outcome="done",
-        message=f"{undone_line(done)} · {name_text(done.after)}",
+        message=progress.about(done.after, undone_line(done)),
         session=session_ref(session),
         resume=resume_of(session, done.resume_command) if done.is_elsewhere else None,
     )

@@ -12,7 +12,7 @@ from ullage.app.sessions.load import Loaded
 from ullage.core.documents.virtual_uri import VirtualUri, write_virtual_uri
 from ullage.core.gauge.gauge import tokens_text
 from ullage.core.transcript.agent_lines import short_tokens
-from ullage.lsp.commands.progress import confirm, detail, report_cancelled
+from ullage.lsp.commands.progress import about, confirm, detail, report_cancelled
 from ullage.lsp.convert import resume_of, session_ref, uri_of
 from ullage.lsp.follow import load_session, show_changed
 from ullage.lsp.messages import show_virtual_document
@@ -34,8 +34,7 @@ async def run_checkpoint(ls: UllageServer, argument: SessionArgument) -> Outcome
         message = f"Unchanged since checkpoint {checkpoint_id}"
     return Outcome(
         outcome="done" if written.is_new else "nothing",
-        message=f"{message} · {name_text(loaded)}"
-        + (f". Note: {written.problem}" if written.problem else ""),
+        message=about(loaded, message) + (f". Note: {written.problem}" if written.problem else ""),
         session=session_ref(loaded.session),
         uri=uri_of(written.path),
     )
@@ -70,7 +69,7 @@ async def _restore(
     plan = await asyncio.to_thread(plan_restore, loaded, saved.checkpoint, into, ls.config)
     command = f"checkpoint restore {saved.checkpoint_id} --into {into}"
     if not await confirm(ls, _question(plan), command, loaded.path):
-        return report_cancelled("Nothing was restored.")
+        return report_cancelled(about(loaded, "Nothing was restored"))
     restored = await asyncio.to_thread(restore, plan, ls.config, ls.places)
     await show_changed(ls, loaded.path, restored.session.path)
     made = None if isinstance(restored, Begun) else restored
@@ -78,7 +77,7 @@ async def _restore(
         ls.sessions.made[restored.session.path] = made_change(made)
     return Outcome(
         outcome="done",
-        message=f"Checkpoint {saved.checkpoint_id} restored{_where(plan)} · {name_text(loaded)}",
+        message=about(loaded, f"Checkpoint {saved.checkpoint_id} restored{_where(plan)}"),
         session=session_ref(restored.session),
         # A session that was begun with it is simply deleted.
         change=None if made is None else made.receipt_id,

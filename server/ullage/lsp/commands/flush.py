@@ -13,7 +13,7 @@ from ullage.lsp.protocol import ConfirmParams, Outcome, SessionArgument
 from ullage.lsp.state import UllageServer
 
 BUTTON = "Write"
-CANCELLED = "Memory flush cancelled."
+CANCELLED = "Memory flush cancelled"
 
 
 async def run_flush(ls: UllageServer, argument: SessionArgument) -> Outcome:
@@ -27,21 +27,22 @@ async def run_flush(ls: UllageServer, argument: SessionArgument) -> Outcome:
 
     plan = await progress.with_progress(ls, "Looking for what is worth remembering", plan_with)
     if plan is None:
-        return progress.report_cancelled(CANCELLED)
+        return progress.report_cancelled(progress.about(loaded, CANCELLED))
     if not plan.text:
-        return progress.report_nothing("nothing is new since the last flush")
+        reason = "nothing is new since the last flush"
+        return progress.report_nothing(progress.about(loaded, reason))
     asked = ConfirmParams(
         question=f"Write {lines_text(plan)} of memory to {plan.log_name}?",
         detail=f"They are from {name_text(loaded)}. Nothing there is changed.",
         button=BUTTON,
     )
     if not await progress.confirm(ls, asked, "memory flush", loaded.path):
-        return progress.report_cancelled(CANCELLED)
+        return progress.report_cancelled(progress.about(loaded, CANCELLED))
     done = await asyncio.to_thread(make_flush, plan, ls.places)
     await show_changed(ls, loaded.path)
     return Outcome(
         outcome="done" if done.log_path is not None else "nothing",
-        message=done_text(plan, done).removeprefix("✓ "),
+        message=progress.about(loaded, done_text(plan, done).removeprefix("✓ ")),
         session=session_ref(loaded.session),
         uri=uri_of(plan.log_path),
     )

@@ -71,9 +71,10 @@ async def run_apply(ls: UllageServer, argument: protocol.ApplyArgument) -> proto
 
     plan = await progress.with_progress(ls, "Compacting", plan_with)
     if plan is None:
-        return progress.report_cancelled("Compaction cancelled; the preview is kept.")
+        message = f"Compaction cancelled, the preview is kept · {preview.note.name}"
+        return progress.report_cancelled(message)
     if isinstance(plan, NoCompaction):
-        return progress.report_nothing(plan.reason)
+        return progress.report_nothing(f"{plan.reason} · {preview.note.name}")
     made = await asyncio.to_thread(apply_proposed, preview, plan, ls.config, ls.places)
     ls.documents.materials.forget(preview.proposed_path)
     await show_changed(ls, preview.path, made.session.path)
@@ -85,9 +86,10 @@ async def run_discard(ls: UllageServer, argument: protocol.ApplyArgument) -> pro
     preview = await asyncio.to_thread(find_preview, argument.preview, ls.places)
     aside = await asyncio.to_thread(discard_preview, preview, ls.places, ls.documents.texts)
     ls.documents.materials.forget(preview.proposed_path)
-    kept = "" if aside is None else f" The proposal that you edited is kept: {aside}"
+    kept = "" if aside is None else f". The proposal that you edited is kept: {aside}"
     return protocol.Outcome(
-        outcome="done", message=f"Preview discarded; the session is as it was.{kept}"
+        outcome="done",
+        message=f"Preview discarded, the session is as it was · {preview.note.name}{kept}",
     )
 
 
@@ -109,18 +111,21 @@ async def _make(
 
     preview = await progress.with_model(ls, make_with)
     if preview is None:
-        return protocol.PreviewResult(preview=None, message="Preview cancelled.")
+        cancelled = progress.about(loaded, "Preview cancelled")
+        return protocol.PreviewResult(preview=None, message=cancelled)
     if isinstance(preview, NoCompaction):
-        return protocol.PreviewResult(preview=None, message=f"Nothing to do: {preview.reason}")
+        nothing = progress.about(loaded, f"Nothing to do: {preview.reason}")
+        return protocol.PreviewResult(preview=None, message=nothing)
     return protocol.PreviewResult(preview=_reference(preview), message=_remark(preview))
 
 
 def _remark(preview: CompactionPreview) -> str:
     """Say what became of a proposal that the user edited."""
+    name, aside = preview.note.name, preview.aside_path
     if preview.is_edited:
-        return "This is the proposal that you edited. To have another one, regenerate it."
-    if preview.aside_path is not None:
-        return f"The proposal that you edited is kept beside this one: {preview.aside_path}"
+        return f"This is the proposal of {name} that you edited. To have another, regenerate it."
+    if aside is not None:
+        return f"The proposal of {name} that you edited is kept beside this one: {aside}"
     return ""
 
 

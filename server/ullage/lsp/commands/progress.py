@@ -141,10 +141,15 @@ async def ask_first(ls: UllageServer, asked: ConfirmParams, way_out: str) -> boo
     return is_yes
 
 
+def about(loaded: Loaded, message: str) -> str:
+    """Say of which session a message is: another may live in the same folder."""
+    return f"{message} · {name_text(loaded)}"
+
+
 def report_done(message: str, loaded: Loaded) -> Outcome:
     return Outcome(
         outcome="done",
-        message=f"{message} · {name_text(loaded)}",
+        message=about(loaded, message),
         session=session_ref(loaded.session),
     )
 
@@ -155,7 +160,7 @@ def report_change(
     ls.sessions.made[made.session.path] = made_change(made)
     return Outcome(
         outcome="done",
-        message=f"{message} · {name_text(made.plan.loaded)}",
+        message=about(made.plan.loaded, message),
         session=session_ref(made.session),
         change=made.receipt_id,
         uri=uri,

@@ -132,17 +132,17 @@ def memory_lenses(file: SmallFile, params: CodeLensParams) -> list[CodeLens]:
 
 
 async def preview_lenses(ls: UllageServer, path: Path, _: CodeLensParams) -> list[CodeLens]:
-    """Say above a proposal what is written where, then what it keeps, with what can be done."""
+    """Say above a proposal of which session it is and what is written where, then what it keeps."""
     proposal = await asyncio.to_thread(read_checked_proposal, path, ls.surroundings())
     if proposal is None:
         return []
     commands = tuple(_offer_proposal(ls, proposal, path))
     can_apply = commands[0].command == protocol.APPLY_COMMAND
-    # Two rows: one is cut where the editor is half as wide as the window.
-    says = proposal.preview.note.writes
-    # A proposal of an earlier version does not say it.
-    writes = [_lens(Command(says, ""))] if can_apply and says else []
-    return writes + [_lens(command, 1) for command in commands]
+    note = proposal.preview.note
+    says = (note.name, note.writes) if can_apply else (note.name,)
+    # Each in a row: one is cut where the editor is half as wide as the window.
+    told = [_lens(Command(words, ""), line) for line, words in enumerate(says)]
+    return told + [_lens(command, 2) for command in commands]
 
 
 def _offer_proposal(ls: UllageServer, proposal: CheckedProposal, path: Path) -> Iterator[Command]:
