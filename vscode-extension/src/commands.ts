@@ -38,6 +38,9 @@ import type { Trees } from "./views/trees";
 import { showUsage } from "./views/usage";
 import { showSession, showVirtualDocument } from "./views/virtualDocument";
 
+/** What the key of a command for a row gives: the selected row is meant. */
+const SELECTED = "selected";
+
 /** What the commands work with. */
 export interface Parts {
   readonly client: Client;
@@ -90,8 +93,8 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
     register("ullage.discardPreview", () => preview.discard()),
     register("ullage.pruneToolResults", (target) => pruneToolResults(client, sessionOf(target, shown))),
     register("ullage.pruneItem", async (target) => {
-      // From the keyboard no row is given: the selected one is meant.
-      const subject = subjectOf(target) ?? trees.selectedEntry?.subject;
+      // A key gives no row; who called it for one that is gone since does not mean the selected one.
+      const subject = target === SELECTED ? trees.selectedEntry?.subject : subjectOf(target);
       if (subject?.kind === "window" && subject.row.item !== null) {
         await pruneItem(client, subject.session.session.path, subject.row.item);
       } else {
@@ -107,7 +110,7 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
     register("ullage.restoreCheckpoint", async (target) => {
       const path = sessionOf(target, shown);
       const subject = subjectOf(target);
-      await restoreCheckpoint(client, path, await shown.abilitiesOf(path), subject?.kind === "checkpoint" ? subject.row : undefined);
+      await restoreCheckpoint(client, shown, path, subject?.kind === "checkpoint" ? subject.row : undefined);
     }),
     register("ullage.restoreIntoNewSession", async (target) => {
       const subject = subjectOf(target);
@@ -125,6 +128,7 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
       const subject = subjectOf(target);
       return compareCheckpoints(
         client,
+        shown,
         sessionOf(target, shown),
         subject?.kind === "checkpoint" ? subject.row : undefined,
       );

@@ -2,20 +2,25 @@
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
-import { restoreWays, type Abilities, type RestoreWay } from "../model/actions";
+import { restoreWays, type RestoreWay } from "../model/actions";
 import { CHECKPOINTS_REQUEST, RESTORE_COMMAND, type CheckpointRow } from "../protocol";
 import { showOutcome } from "./outcome";
+import type { ShownSession } from "./shownSession";
 
 /** Restore a checkpoint; undefined is one that the user chooses first. */
 export async function restoreCheckpoint(
   client: Client,
+  shown: ShownSession,
   session: string | null,
-  abilities: Abilities,
   checkpoint?: CheckpointRow,
 ): Promise<void> {
-  const row = checkpoint ?? (await chooseCheckpoint(client, session, vscode.l10n.t("Restore Checkpoint")));
-  const way = row && (await chooseWay(row, restoreWays(abilities)));
-  if (row !== undefined && way !== undefined) {
+  const name = await shown.nameOf(session);
+  const row = checkpoint ?? (await chooseOf(await readableCheckpoints(client, session), vscode.l10n.t("Restore Checkpoint of {0}", name)));
+  if (row === undefined) {
+    return;
+  }
+  const way = await chooseWay(vscode.l10n.t("Restore {0} of {1}", row.checkpoint, name), restoreWays(await shown.abilitiesOf(session)));
+  if (way !== undefined) {
     await restore(client, session, row.checkpoint, way);
   }
 }
@@ -23,14 +28,14 @@ export async function restoreCheckpoint(
 /** Restore a checkpoint that is known by its name; null is the latest. */
 export async function restoreNamed(
   client: Client,
+  shown: ShownSession,
   session: string | null,
-  abilities: Abilities,
   checkpoint: string | null,
 ): Promise<void> {
   const rows = await readableCheckpoints(client, session);
   const isMeant = ({ isLatest, checkpoint: name }: CheckpointRow): boolean =>
     checkpoint === null ? isLatest : name === checkpoint;
-  await restoreCheckpoint(client, session, abilities, rows.find(isMeant));
+  await restoreCheckpoint(client, shown, session, rows.find(isMeant));
 }
 
 /** Restore without asking which way; where a session is written to, the server asks first. */
@@ -54,15 +59,16 @@ export async function restore(
 /** Compare two checkpoints; undefined is one that the user chooses first. */
 export async function compareCheckpoints(
   client: Client,
+  shown: ShownSession,
   session: string | null,
   checkpoint?: CheckpointRow,
 ): Promise<void> {
-  const title = vscode.l10n.t("Compare Checkpoints");
-  const newer = checkpoint ?? (await chooseCheckpoint(client, session, title));
+  const title = vscode.l10n.t("Compare Checkpoints of {0}", await shown.nameOf(session));
+  const rows = await readableCheckpoints(client, session);
+  const newer = checkpoint ?? (await chooseOf(rows, title));
   if (newer === undefined) {
     return;
   }
-  const rows = await readableCheckpoints(client, session);
   const previous = checkpoint === undefined ? undefined : rows.find((row) => row.checkpoint === checkpoint.previous);
   const older = previous ?? (await chooseOf(rows.filter((row) => row.path !== newer.path), title));
   if (older !== undefined) {
@@ -80,17 +86,9 @@ export async function readableCheckpoints(client: Client, session: string | null
   return rows.filter((row) => row.isReadable);
 }
 
-async function chooseCheckpoint(
-  client: Client,
-  session: string | null,
-  title: string,
-): Promise<CheckpointRow | undefined> {
-  return chooseOf(await readableCheckpoints(client, session), title);
-}
-
 async function chooseOf(rows: readonly CheckpointRow[], title: string): Promise<CheckpointRow | undefined> {
   if (rows.length === 0) {
-    throw new Error(vscode.l10n.t("There is no checkpoint for that yet. \"Context: Write Checkpoint\" makes one."));
+    throw new Error(vscode.l10n.t("{0}: there is none for that yet. \"Context: Write Checkpoint\" makes one.", title));
   }
   const entries = rows.map((row) => ({
     row,
@@ -106,10 +104,10 @@ async function chooseOf(rows: readonly CheckpointRow[], title: string): Promise<
   return choice?.row;
 }
 
-async function chooseWay(row: CheckpointRow, ways: readonly RestoreWay[]): Promise<RestoreWay | undefined> {
+async function chooseWay(title: string, ways: readonly RestoreWay[]): Promise<RestoreWay | undefined> {
   const entries = ways.map((way) => ({ way, ...wayItem(way) }));
   const choice = await vscode.window.showQuickPick(entries, {
-    title: vscode.l10n.t("Restore {0}", row.title),
+    title,
     placeHolder: vscode.l10n.t("Where the working state goes"),
     matchOnDetail: true,
   });

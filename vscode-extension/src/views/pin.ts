@@ -34,7 +34,7 @@ async function chooseEntry(client: Client, session: string | null, name: string)
   const { rows } = await client.request(WINDOW_REQUEST, { session });
   const entries = pinnable(rows);
   if (entries.length === 0) {
-    throw new Error(vscode.l10n.t("No message of this session can be pinned. \"Context: Pin Text…\" pins a sentence."));
+    throw new Error(vscode.l10n.t("No message of {0} can be pinned. \"Context: Pin Text…\" pins a sentence.", name));
   }
   const choice = await vscode.window.showQuickPick(entries, {
     title: vscode.l10n.t("Pin Message in {0}", name),

@@ -39,7 +39,7 @@ export async function runServerCommand(
       await pruneToolResults(client, action.session);
       break;
     case "choose way":
-      await restoreNamed(client, action.session, await shown.abilitiesOf(action.session), action.checkpoint);
+      await restoreNamed(client, shown, action.session, action.checkpoint);
       break;
     case "restore":
       await restore(client, action.session, action.checkpoint, action.way);

@@ -75,7 +75,8 @@ export class ShownSession implements vscode.Disposable {
       return `${this.gauge.title} · ${this.gauge.text}`;
     }
     const row = path === null ? undefined : await this.rowOf(path);
-    return row === undefined ? (path ?? "") : `${row.title} · ${row.gauge}`;
+    // Its agent and its id come first in the details.
+    return row === undefined ? (path ?? "") : `${row.title} · ${row.detail}`;
   }
 
   /** Show a session until another is chosen; null is the live one. */
