@@ -22,6 +22,7 @@ import * as reading from "./flows/reading.mjs";
 import * as restricted from "./flows/restricted.mjs";
 import * as review from "./flows/review.mjs";
 import * as shows from "./flows/shows.mjs";
+import * as twoAgents from "./flows/two_agents.mjs";
 import { Installation, run, Workbench } from "./workbench.mjs";
 
 const repository = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../../..");
@@ -43,6 +44,7 @@ const WINDOWS = [
   { options: { isRestricted: true }, settings: { "ullage.interpreter": PYTHON }, flows: [restricted] },
   { options: { isRestricted: true }, settings: { "ullage.interpreter": PYTHON }, flows: [hostile] },
   { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [hostile] },
+  { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [twoAgents] },
   { options: {}, settings: { "ullage.interpreter": PYTHON }, flows: [nothing] },
   // The only Python on its PATH is an old one.
   { options: {}, settings: {}, flows: [python] },
