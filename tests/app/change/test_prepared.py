@@ -9,6 +9,7 @@ from model_server import Asked, ModelServer, Reply, error_reply, served, serving
 from model_session import GOOD, endpoint_of
 from pi_files import PiFile
 from planning import count, loaded, undone
+from secret_samples import SAMPLES
 from ullage.app.change.auto import decline, make_auto, plan_auto
 from ullage.app.change.compact import Plan, Request, plan_compaction
 from ullage.app.change.prepared import (
@@ -203,6 +204,16 @@ async def test_what_became_a_secret_since_is_not_in_the_summary(
     session.places = known
     plan = await due(session.grow_to(0.88), known)
     assert "Xyzzy7Plugh3Quux" not in plan.summary.text
+
+
+async def test_what_is_kept_has_no_secrets(session: Session, places: Places) -> None:
+    secret = SAMPLES["anthropic"].secret
+    session.turn(f"Always deploy with the key {secret} and nothing else.")
+    known = session.grow_to(0.87)
+    assert await prepared(known, places) is not None
+    data = PREPARED_FILE.path(known.session.state_key, places).read_bytes()
+    assert b"Always deploy with the key" in data
+    assert secret.encode() not in data
 
 
 async def test_other_messages_are_not_those_that_it_stands_for(

@@ -1,6 +1,7 @@
 """What happens by itself: one nudge for each band, questions, and changes that can be undone."""
 
 import asyncio
+import json
 import os
 import re
 import time
@@ -539,6 +540,25 @@ async def test_a_summary_is_prepared_and_waits_for_nothing_when_it_is_due(
     async with asyncio.timeout(WAIT_S):
         while any(editor.place.state.rglob("prepared.json")):
             await editor.request("ullage/status")
+
+
+async def test_a_command_in_a_shell_takes_what_the_editor_prepared(
+    editor, long_session, configure
+) -> None:
+    pi, path = long_session
+    async with served(ModelServer(summarize)) as server:
+        model = (
+            f"  model:\n    provider: custom\n    modelName: m\n    baseUrl: {server.base_url}\n"
+        )
+        configure(UNASKED + b"  prune:\n    enabled: false\n" + model.encode())
+        await started(editor)
+        await grown(editor, pi, path, 152_000)
+        await is_prepared(editor)
+        n_asked = len(server.asked)
+        command = ("compact", "--session", str(path), "--dry-run", "--json")
+        planned = await asyncio.to_thread(editor.place.run_process, *command)
+        assert json.loads(planned.stdout)["audit"]["by"] == "custom/m"
+        assert len(server.asked) == n_asked
 
 
 async def test_what_is_prepared_for_a_question_no_model_sees(
