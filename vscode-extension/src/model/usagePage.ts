@@ -45,7 +45,8 @@ function drawing({ days }: UsageResult, words: UsageWords): string {
   const room = (right - left) / Math.max(days.length, MIN_DAYS);
   const step = Math.ceil(days.length / MAX_LABELS);
   const bars = days.map(({ nSent, cells }, nDay) => {
-    const x = left + room * nDay;
+    // The newest at the right, as in the plot of a window.
+    const x = right - room * (days.length - nDay);
     const name = nDay % step === 0 ? text(x + room / 2, bottom + 18, cells[0]?.slice(5) ?? "", "middle") : "";
     return `<rect class="bar" x="${x + (room * (1 - BAR_SHARE)) / 2}" y="${y(nSent)}" width="${room * BAR_SHARE}" height="${bottom - y(nSent)}"><title>${escaped(cells.join(" · "))}</title></rect>${name}`;
   });
