@@ -266,14 +266,15 @@ export class Workbench {
   /** Bring one of our views to the front, and a row of it into focus, by the keyboard. */
   async focusRow(view, text) {
     const pane = this.page.locator(".pane", { has: this.page.locator(".pane-header", { hasText: view }) });
-    await until(`the view ${view} to have the focus`, async () => {
-      // A view that has no rows yet does not keep the focus.
+    const row = pane.locator(".monaco-list-row.focused", { hasText: text });
+    await until(`the row ${text} of the view ${view} to have the focus`, async () => {
       await this.command(`Context: Focus on ${view} View`);
-      await pane.locator(".monaco-list-row", { hasText: text }).first().waitFor();
-      return pane.locator(".monaco-list:focus").waitFor({ timeout: 1_000 }).then(() => true, () => false);
+      // A view that has no rows yet does not keep the focus.
+      const isFocused = await pane.locator(".monaco-list:focus").waitFor({ timeout: 1_000 }).then(() => true, () => false);
+      if (!isFocused) return false;
+      await this.page.keyboard.press("Home");
+      return this.#reaches(row, "ArrowDown");
     });
-    await this.page.keyboard.press("Home");
-    await this.#walkTo(`the row ${text}`, pane.locator(".monaco-list-row.focused", { hasText: text }));
   }
 
   /** Open the focused row by the keyboard; return the row below it that is then shown. */
@@ -297,12 +298,16 @@ export class Workbench {
 
   /** Press a key until something has the focus. */
   async #walkTo(what, target, key = "ArrowDown") {
+    assert.ok(await this.#reaches(target, key), `the keyboard does not reach ${what}`);
+  }
+
+  async #reaches(target, key) {
     for (let n = 0; n < 60; n += 1) {
-      if (await target.first().isVisible()) return;
+      if (await target.first().isVisible()) return true;
       await this.page.keyboard.press(key);
       await this.#drawn();
     }
-    throw new Error(`the keyboard does not reach ${what}`);
+    return false;
   }
 
   #drawn() {
