@@ -98,6 +98,8 @@ async function apply(workbench, transcript, before, { say, shot }) {
   await proposed(workbench).locator(".monaco-editor.focused, .monaco-editor textarea:focus, .native-edit-context:focus").first().waitFor({ state: "attached" });
   await page.keyboard.press("Control+Home");
   await page.locator(".statusbar-item", { hasText: "Ln 1, Col 1" }).first().waitFor();
+  // The first goes to where the line wraps.
+  await page.keyboard.press("End");
   await page.keyboard.press("End");
   await page.keyboard.type(`\n\n${EDIT}\n`);
   await proposed(workbench).locator(".view-lines", { hasText: EDIT }).waitFor();
