@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from functools import cache
-from ssl import SSLContext
+from ssl import SSLContext, TLSVersion
 from typing import Literal, TypeAlias, cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -122,8 +122,13 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 @cache
 def certificates() -> SSLContext:
-    """Make the context of TLS once: it reads the certificates from disk."""
-    return httpx2.create_ssl_context()
+    """Make the context of TLS once: it reads the certificates from disk.
+
+    A Python may be built to leave old protocols to the system's OpenSSL, as Debian's is.
+    """
+    context = httpx2.create_ssl_context()
+    context.minimum_version = TLSVersion.TLSv1_2
+    return context
 
 
 def proxy_of(endpoint: Endpoint) -> str | None:
