@@ -17,7 +17,7 @@ interface Entry extends vscode.QuickPickItem {
 export async function pruneToolResults(client: Client, session: string | null): Promise<void> {
   const { headline, title, rows } = await client.request(PRUNABLE_REQUEST, { session });
   if (rows.length === 0) {
-    void vscode.window.showInformationMessage(headline);
+    void vscode.window.showInformationMessage(`${headline} · ${title}`);
     return;
   }
   const buttons = [{ iconPath: new vscode.ThemeIcon("open-preview"), tooltip: vscode.l10n.t("Look at It") }];
