@@ -48,6 +48,14 @@ async def test_items_that_were_chosen_are_pruned_without_a_question(
     assert (outcome.outcome, editor.questions) == ("done", [])
 
 
+async def test_a_question_about_one_output_names_it(editor, full_session: Path) -> None:
+    await begun(editor)
+    session = {SESSION: str(full_session)}
+    row = (await editor.request("ullage/prunable", {"session": str(full_session)})).rows[0]
+    await editor.execute("ullage.prune", session | {"items": [row.item]})
+    assert f"Placeholders take the place of 1 output ({row.title}): " in editor.questions[-1]
+
+
 async def test_a_compaction_is_undone_once_it_was_agreed(editor, full_session: Path) -> None:
     await begun(editor)
     editor.answer = "Compact"

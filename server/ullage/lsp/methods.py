@@ -8,12 +8,11 @@ from typing import TypeAlias, TypeVar, cast, get_type_hints
 
 import attrs
 import msgspec
-from lsprotocol.types import LSPErrorCodes
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcInvalidParams
 
 from ullage.app.gauge.status_text import name_text
 from ullage.errors import UllageError
-from ullage.lsp.error_edge import answer_errors, plain_message
+from ullage.lsp.error_edge import answer_errors
 from ullage.lsp.language_protocol import client_token
 from ullage.lsp.messages import tell
 from ullage.lsp.protocol import Outcome
@@ -87,8 +86,7 @@ async def _run_named(run: Run[A, R], ls: UllageServer, argument: A) -> R:
         followed = None if path is None else ls.sessions.followed.get(path)
         if followed is None:
             raise
-        message = plain_message(f"{name_text(followed.loaded)}: {error}")
-        raise JsonRpcException(message, LSPErrorCodes.RequestFailed) from None
+        raise UllageError(f"{name_text(followed.loaded)}: {error}") from None
 
 
 def _types(run: Run[A, R]) -> tuple[type[A], type[R]]:

@@ -37,6 +37,8 @@ PruneMessage: TypeAlias = Callable[[JsonObject, Sequence[Replacement]], JsonObje
 """Puts placeholders into a message of some shape."""
 LABEL_CHARS = 30
 """Enough for a path, few enough for a line of 80 columns (chosen)."""
+NAME_CHARS = 80
+"""A line of a list in an editor (chosen)."""
 SHORT_ID_CHARS = 13
 """As much of an item's id as names it: `ullage prune --item` takes beginnings."""
 MAX_SHOWN_ITEMS = 30
@@ -338,7 +340,12 @@ def _items(plan: PrunePlan, secrets: tuple[str, ...]) -> list[PruneItemReport]:
     ]
 
 
-def item_label(item: PruneItem, loaded: Loaded, n_chars: int) -> str:
+def item_name(item: PruneItem, loaded: Loaded) -> str:
+    """Name an item by its tool and by what it is of, for a line of an editor."""
+    return f"{item.tool or 'Image'} {_item_label(item, loaded, NAME_CHARS)}".rstrip()
+
+
+def _item_label(item: PruneItem, loaded: Loaded, n_chars: int) -> str:
     """Name what an item is of: paths below the folder that is worked in, one cut from its left."""
     text = mask(item.label.text, loaded.known_secrets)
     home = str(loaded.secrets.places.home)
@@ -352,7 +359,7 @@ def _item_lines(items: Sequence[PruneItem], loaded: Loaded) -> list[str]:
     shown = [item for item in items if item in largest]
     lines = [
         f"{item.n_freed:>9,}  {item.reason:<16}{item.tool or 'image'}"
-        f" {item_label(item, loaded, LABEL_CHARS)}  {item.item_id[:SHORT_ID_CHARS]}"
+        f" {_item_label(item, loaded, LABEL_CHARS)}  {item.item_id[:SHORT_ID_CHARS]}"
         for item in shown
     ]
     if len(shown) < len(items):

@@ -6,7 +6,14 @@ from ullage.app.change.compact import Plan, Request, compact, with_flush
 from ullage.app.change.compact_report import made_text
 from ullage.app.change.make import ChangePlan, ChangeResult, copy_sentence
 from ullage.app.change.prepared import plan_with_prepared
-from ullage.app.change.prune import NothingToPrune, PruneRequest, PruningPlan, plan_pruning, prune
+from ullage.app.change.prune import (
+    NothingToPrune,
+    PruneRequest,
+    PruningPlan,
+    item_name,
+    plan_pruning,
+    prune,
+)
 from ullage.app.change.redo import plan_redo, redo
 from ullage.app.change.undo import (
     Reversal,
@@ -131,7 +138,10 @@ def undo_confirmation(plan: Withdrawal | Reversal) -> ConfirmParams:
 
 
 def _outputs(plan: PruningPlan) -> str:
-    return plural(len(plan.plan.replacements), "output")
+    """Count what goes, and name a single one: a view may have meant another row."""
+    chosen = [item for item in plan.plan.items if item.is_chosen]
+    name = f" ({item_name(chosen[0], plan.loaded)})" if len(chosen) == 1 else ""
+    return plural(len(chosen), "output") + name
 
 
 async def run_undo(ls: UllageServer, argument: UndoArgument) -> Outcome:

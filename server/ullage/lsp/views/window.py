@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ullage.app.assembly.parts import inspect_session
-from ullage.app.change.prune import NothingToPrune, PruneRequest, item_label, plan_pruning
+from ullage.app.change.prune import NothingToPrune, PruneRequest, item_name, plan_pruning
 from ullage.app.gauge.inspect import Inspection, part_title
 from ullage.app.gauge.price import cost_text
 from ullage.app.gauge.status_text import ago, name_text, total_text
@@ -29,8 +29,6 @@ from ullage.lsp.views.pins import list_pin_rows
 
 ENTRIES_A_CATEGORY = 10
 """Of the largest, shown below their category: smaller ones free nothing to speak of (chosen)."""
-LABEL_CHARS = 80
-"""A line of a list in an editor (chosen)."""
 
 
 class _EntryFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -241,11 +239,10 @@ def prunable_result(loaded: Loaded) -> protocol.PrunableResult:
 
 
 def _row(item: PruneItem, loaded: Loaded) -> protocol.PrunableRow:
-    label = item_label(item, loaded, LABEL_CHARS)
     written = "" if item.at_ms is None else f" · {ago(item.at_ms)}"
     return protocol.PrunableRow(
         item=item.item_id,
-        title=f"{item.tool or 'Image'} {label}".rstrip(),
+        title=item_name(item, loaded),
         detail=f"{item.n_freed:,} tokens{written} · {item.reason}",
         nTokens=item.n_freed,
         isChosen=item.is_chosen,
