@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import os
 import re
 import time
@@ -520,8 +521,9 @@ async def is_prepared(editor) -> None:
 
 
 async def test_a_summary_is_prepared_and_waits_for_nothing_when_it_is_due(
-    editor, long_session, configure
+    editor, long_session, configure, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO)
     pi, path = long_session
     configure(UNASKED + b"  prune:\n    enabled: false\n")
     async with served(ModelServer(summarize)) as server:
@@ -530,6 +532,7 @@ async def test_a_summary_is_prepared_and_waits_for_nothing_when_it_is_due(
         await server.until(lambda: server.asked)
         await is_prepared(editor)
         n_asked = len(server.asked)
+        assert "a summary is prepared by custom/m (" in caplog.text
         await grown(editor, pi, path, 160_000)
         await grown(editor, pi, path, 178_000)
         await editor.asked(lambda text: text.startswith(f"Compacted {NAME}: "))

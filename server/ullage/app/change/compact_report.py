@@ -227,7 +227,7 @@ def _too_large_lines(plan: Plan) -> list[str]:
 
 def _audit_lines(summary: WrittenSummary) -> list[str]:
     invented = summary.audit.invented
-    lines = [f"Summary by: {_author_text(summary)}", f"Audit: {loss_text(summary.loss)}"]
+    lines = [f"Summary by: {author_text(summary)}", f"Audit: {loss_text(summary.loss)}"]
     if invented:
         lines.append(f"Not in the session: {', '.join(invented[:5])}")
     return lines + [f"Note: {warning}" for warning in summary.warnings]
@@ -254,7 +254,8 @@ def _unread_lines(plan: Plan) -> list[str]:
     return [f"Note: {what} not in the summary: `{doctor}` shows more"]
 
 
-def _author_text(summary: WrittenSummary) -> str:
+def author_text(summary: WrittenSummary) -> str:
+    """Say who wrote a summary, and what a model was sent for it."""
     if summary.model is None:
         return {"extractive": "extraction, no model", "user": "you"}[summary.author]
     return f"{summary.author} ({memory_report.spending_text(summary.model.spent)})"

@@ -19,6 +19,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
 
 from ullage.app.change.auto import decline, hold_automatic_run, make_auto, plan_auto, remember_idle
 from ullage.app.change.compact import Plan, Request, compact
+from ullage.app.change.compact_report import author_text
 from ullage.app.change.make import ChangeResult, can_change, made_change
 from ullage.app.change.nudge import (
     Claim,
@@ -155,6 +156,7 @@ async def _prepare(ls: UllageServer, loaded: Loaded) -> None:
             model = await _model_unasked(ls, loaded)
             prepared = await prepare_summary(loaded, ls.config, ls.places, model)
             if prepared is not None:
+                log.info("a summary is prepared by %s", author_text(prepared.summary))
                 # A model may have taken minutes.
                 ls.refuse_write()
                 await asyncio.to_thread(
