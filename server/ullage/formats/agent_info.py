@@ -1,6 +1,5 @@
 """The row of an agent: all that Ullage knows of it, made by the agent's own package."""
 
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -400,13 +399,12 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
 
         The agent may not read its form: pi would take such a file for damaged, and begin it anew
         (0.73.1, run). Its id may be no word, but an option, or more for a shell to run; its path
-        may be more for PowerShell or `cmd`, or for the terminal that the command is typed into.
+        may be more for a shell, or for the terminal that the command is typed into.
         """
         if "{session_id}" in self.resume:
             is_word = _is_plain(header.session_id)
         else:
-            is_posix = sys.platform != "win32"
-            is_word = str(path).isprintable() if is_posix else is_quotable(str(path))
+            is_word = is_quotable(str(path))
         if header.dialect or not is_word:
             return None
         return self.resume.format(session_id=header.session_id, path=quote_word(str(path)))

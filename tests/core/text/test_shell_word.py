@@ -18,7 +18,9 @@ def test_a_posix_shell_reads_the_word_that_was_quoted(text: str) -> None:
     assert shlex.split(quote_word(text)) == [text]
 
 
-@pytest.mark.parametrize("text", ["a b", "it's", WINDOWS, "a&b|c;d>e", "~/x", "#x", "(a)", "*", ""])
+@pytest.mark.parametrize(
+    "text", ["a b", "it's", WINDOWS, "a&b|c;d>e", "~/x", "#x", "(a)", "*", "", "a,b", "@a", "a=b"]
+)
 def test_a_word_of_any_shell_stands_in_double_quotes(text: str) -> None:
     assert is_quotable(text)
     assert quote_word(text) == f'"{text}"'
@@ -29,7 +31,7 @@ def test_a_word_of_any_shell_stands_in_double_quotes(text: str) -> None:
 
 
 def test_a_plain_word_needs_no_quotes() -> None:
-    assert quote_word("/home/user/.pi/s-1.jsonl") == "/home/user/.pi/s-1.jsonl"
+    assert quote_word("/home/user/.pi/s-1_+.jsonl") == "/home/user/.pi/s-1_+.jsonl"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 import re
 import shlex
 
+_PLAIN = re.compile(r"[\w./:+-]+", re.ASCII)
+"""What no shell takes for more: PowerShell parts at `,` and expands `@`, zsh `=`, cmd `%`."""
 _EXPANDED = re.compile(r'[$`%!"“”„]|\\\\|\\\Z')
 """What a POSIX shell, fish, PowerShell or `cmd` does not leave as it is between double quotes:
 PowerShell takes quotation marks of print for its own."""
@@ -15,5 +17,6 @@ def is_quotable(text: str) -> bool:
 
 def quote_word(text: str) -> str:
     """Quote a word for every shell, where that can be done; else for a POSIX shell."""
-    word = shlex.quote(text)
-    return f'"{text}"' if word != text and is_quotable(text) else word
+    if _PLAIN.fullmatch(text):
+        return text
+    return f'"{text}"' if is_quotable(text) else shlex.quote(text)
