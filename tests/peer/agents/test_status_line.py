@@ -10,11 +10,13 @@ import select
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pyte  # pyright: ignore[reportMissingTypeStubs]
 import pytest
 
 from agents_lab import ARE_INSTALLED, HOW_TO_INSTALL, PROGRAMS, Lab
@@ -23,7 +25,7 @@ from running import WAIT_S, on_terminal
 
 pytestmark = [pytest.mark.skipif(not ARE_INSTALLED, reason=HOW_TO_INSTALL), on_terminal]
 
-STEERING = re.compile(rb"\x1b(?:\[[0-9;?>=]*[A-Za-z]|\][^\x07]*\x07|[()][AB0]|[=>78])")
+N_ROWS, N_COLUMNS = 24, 80
 
 
 @pytest.fixture
@@ -49,10 +51,9 @@ def test_the_line_is_drawn_and_what_it_was_told_is_kept(lab: Lab) -> None:
     settings = lab.home / ".claude" / "settings.json"
     before = settings.read_bytes()
     ullage(lab, "install", "claude-code", "--yes")
-    # A second answer would be drawn by what is different alone.
     lab.model.answers = [Answer("Done.", n_tokens=70_000)]
     with shown(lab, "Fix the login.") as terminal:
-        wait_for(terminal, rb"35%\s*70k/200k\s*\|\s*compacts\s*at\s*\S+\s*\|\s*\$0\.\d\d")
+        wait_for(terminal, r"35% 70k/200k \| compacts at \S+ \| \$0\.\d\d")
     status = json.loads(ullage(lab, "context", "status", "--json"))
     assert (status["used_tokens"], status["window_tokens"]) == (70_000, 200_000)
     assert (status["cost_usd"] > 0, status["window_source"]) == (True, "agent")
@@ -64,6 +65,7 @@ def test_the_line_is_drawn_and_what_it_was_told_is_kept(lab: Lab) -> None:
 def shown(lab: Lab, prompt: str) -> Iterator[int]:
     """Run Claude Code on a terminal of its own with a first prompt; gives the terminal."""
     ours, theirs = os.openpty()
+    termios.tcsetwinsize(theirs, (N_ROWS, N_COLUMNS))
     command = ["node", str(PROGRAMS["claude"]), "--model", "claude-sonnet-4-5"]
     process = subprocess.Popen(
         [*command, "--allowedTools", "Bash", "--", prompt],
@@ -83,13 +85,15 @@ def shown(lab: Lab, prompt: str) -> Iterator[int]:
         os.close(ours)
 
 
-def wait_for(terminal: int, pattern: bytes) -> None:
-    """Read a terminal until something stands on it."""
-    screen, end = b"", time.monotonic() + WAIT_S
-    while not re.search(pattern, STEERING.sub(b" ", screen)):
+def wait_for(terminal: int, pattern: str) -> None:
+    """Read a terminal until something stands on it; what stays the same is not drawn again."""
+    screen = pyte.Screen(N_COLUMNS, N_ROWS)
+    stream = pyte.ByteStream(screen)
+    end = time.monotonic() + WAIT_S
+    while not re.search(pattern, "\n".join(screen.display)):
         is_readable, _, _ = select.select([terminal], [], [], max(0, end - time.monotonic()))
-        assert is_readable, screen[-2_000:]
-        screen += os.read(terminal, 65_536)
+        assert is_readable, "\n".join(screen.display)
+        stream.feed(os.read(terminal, 65_536))
 
 
 def ullage(lab: Lab, *args: str) -> str:
