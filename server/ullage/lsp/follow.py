@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 from ullage.app.sessions import find
 from ullage.app.sessions.follow import FollowedSession, read_session, stamp_of
-from ullage.app.sessions.load import Loaded, load
-from ullage.app.sessions.named import find_session
+from ullage.app.sessions.load import Loaded
+from ullage.app.sessions.named import load_named
 from ullage.app.sessions.watched import list_watched_folders
 from ullage.core.config.settings import Config
 from ullage.errors import NotATranscript, SessionNotFound, UllageError
@@ -250,11 +250,8 @@ async def load_session(ls: UllageServer, session: str | None) -> Loaded:
     followed = ls.sessions.followed.get(path)
     if followed is not None:
         return followed.loaded
-    return await asyncio.to_thread(
-        lambda: load(
-            find_session(str(path), ls.places), ls.config, ls.places, ls.worker.count_tokens
-        )
-    )
+    count = ls.worker.count_tokens
+    return await asyncio.to_thread(load_named, str(path), ls.config, ls.places, count)
 
 
 async def load_if_any(ls: UllageServer, session: str | None) -> Loaded | None:

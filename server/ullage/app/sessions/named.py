@@ -11,6 +11,8 @@ from ullage.core.config.settings import Config
 from ullage.core.transcript.entries import Header
 from ullage.errors import SessionNotFound
 from ullage.store.files.places import Places, is_there
+from ullage.store.gauge.token_counts import CountText
+from ullage.store.gauge.tokenizer import count_tokens
 from ullage.store.transcript.reader import NoLines
 
 
@@ -41,10 +43,12 @@ def find_session(text: str | None, places: Places) -> Session:
     return msgspec.structs.replace(session, named=text)
 
 
-def load_named(text: str | None, config: Config, places: Places) -> Loaded:
+def load_named(
+    text: str | None, config: Config, places: Places, count_text: CountText = count_tokens
+) -> Loaded:
     """Load the session that a user means; raises as `find_session` does."""
     reading = places.for_reading(is_read_only=config.policy.is_read_only)
-    return load(find_session(text, reading), config, places)
+    return load(find_session(text, reading), config, places, count_text)
 
 
 def find_saved_session(text: str | None, places: Places) -> Session:
