@@ -1,5 +1,5 @@
 """Tells that an agent waits for its user, where the user wants that: once for each turn, in one of
-all windows of all editors."""
+all windows of all editors that may write; each of the others tells it too, noting nothing."""
 
 import asyncio
 
