@@ -20,13 +20,14 @@ from model_server import Asked, ModelServer, Reply, served, text_reply
 from model_session import GOOD
 from ullage.app.change.auto import plan_auto
 from ullage.app.change.compact import Plan
-from ullage.app.change.prepared import PREPARED_FILE, keep_prepared, prepare_summary
+from ullage.app.change.prepared import prepare_summary
+from ullage.app.change.prepared_file import PREPARED_FILE, store_prepared
 from ullage.app.gauge.due import find_due
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.app.summary.write import ModelUse, model_use
 from ullage.core.change.compaction import refuse_open_calls
-from ullage.core.change.due import is_prepared_for
+from ullage.core.change.due import is_summary_near
 from ullage.core.config.settings import Config, ModelSettings, Policy
 from ullage.core.gauge.gauge import summary_at
 from ullage.errors import UllageError
@@ -60,13 +61,13 @@ async def measure(
     n_before, n_prepared, cpu_s = len(server.asked), 0, 0.0
     for loaded in grow(path, config, places):
         gauge = loaded.status.gauge
-        if is_prepared_for(gauge, loaded.policy):
+        if is_summary_near(gauge, loaded.policy):
             before_s = time.process_time()
             prepared = await prepare_summary(loaded, config, places, model)
             cpu_s += time.process_time() - before_s
             if prepared is not None:
                 n_prepared += 1
-                keep_prepared(prepared, loaded.session.state_key, places)
+                store_prepared(prepared, loaded.session.state_key, places)
         elif (gauge.used_tokens or 0) >= summary_at(gauge.window.n_tokens, loaded.policy):
             n_asked = len(server.asked) - n_before
             # Texts that are new are counted once, by whoever looks first.

@@ -14,7 +14,7 @@ from crash.places import leave_alone, places_of
 from crash.state_operations import KEY, SECOND
 from crash.transfer_operations import count_roughly
 from pi_files import conversation
-from ullage.app.change.prepared import PREPARED_FILE, PreparedSummary, keep_prepared
+from ullage.app.change.prepared_file import PREPARED_FILE, PreparedSummary, store_prepared
 from ullage.app.sessions.find import list_sessions
 from ullage.app.summary.write import EXTRACTIVE, WrittenSummary
 from ullage.core.checkpoint.captured import capture_events
@@ -72,7 +72,7 @@ def check_switch(seen: Seen) -> list[str]:
     return _state_problems(seen, read, True, False, switch_off)  # noqa: FBT003 - old and new
 
 
-def _keep_prepared(root: Path, text: str) -> None:
+def _store_prepared(root: Path, text: str) -> None:
     summary = WrittenSummary(
         text=text,
         n_tokens=1,
@@ -83,6 +83,8 @@ def _keep_prepared(root: Path, text: str) -> None:
         warnings=(),
     )
     prepared = PreparedSummary(
+        n_compactions=0,
+        n_asked=0,
         n_replaced=1,
         n_tokens_replaced=1,
         digest="0",
@@ -90,15 +92,15 @@ def _keep_prepared(root: Path, text: str) -> None:
         summary=summary,
         picked=None,
     )
-    keep_prepared(prepared, KEY, places_of(root))
+    store_prepared(prepared, KEY, places_of(root))
 
 
 def prepared_before(root: Path) -> None:
-    _keep_prepared(root, "old")
+    _store_prepared(root, "old")
 
 
 def prepare(root: Path, _: Fingerprint) -> None:
-    _keep_prepared(root, "new " * 2000)
+    _store_prepared(root, "new " * 2000)
 
 
 def check_prepared(seen: Seen) -> list[str]:

@@ -32,7 +32,7 @@ from store.checkpoint.test_files import checkpoint
 from ullage.agent.hook_agents import HOOK_AGENTS
 from ullage.agent.hook_answer import answer
 from ullage.agent.hook_event import parse_event
-from ullage.app.change.prepared import PREPARED_FILE
+from ullage.app.change.prepared_file import PREPARED_FILE
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.config.load import check_source, load_config
 from ullage.app.documents.check import Surroundings

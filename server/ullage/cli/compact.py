@@ -110,7 +110,8 @@ def _run_asked(choices: CompactOptions, loaded: "Loaded", config: Config, places
         if not text.strip():
             click.echo("Compaction cancelled: the summary is empty.", err=True)
             return
-        request = msgspec.structs.replace(request, summary=text)
+        first_kept = plan.selection.cut.first_kept
+        request = msgspec.structs.replace(request, summary=text, first_kept=first_kept)
         plan = options.run_to_end(plan_compaction(loaded, request, config, places, model))
     if isinstance(plan, NoCompaction):
         if choices.as_json:

@@ -21,7 +21,7 @@ def undo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
     new session file of ours is moved to the state folder, or stays where you went on in it. You are
     asked where no session was named, and where messages would be left behind.
     """
-    _carry_out("undo", session, window, is_dry_run=dry_run, is_meant=yes, as_json=as_json)
+    _carry_out("undo", session, window, is_dry_run=dry_run, is_confirmed=yes, as_json=as_json)
 
 
 @click.command()
@@ -33,7 +33,7 @@ def redo(session: str | None, dry_run: bool, yes: bool, window: int | None, as_j
     Only as long as nothing came since: no message, no other change. You are asked where no session
     was named.
     """
-    _carry_out("redo", session, window, is_dry_run=dry_run, is_meant=yes, as_json=as_json)
+    _carry_out("redo", session, window, is_dry_run=dry_run, is_confirmed=yes, as_json=as_json)
 
 
 def _carry_out(
@@ -42,7 +42,7 @@ def _carry_out(
     window: int | None,
     *,
     is_dry_run: bool,
-    is_meant: bool,
+    is_confirmed: bool,
     as_json: bool,
 ) -> None:
     from ullage.app.change import redo, undo
@@ -64,7 +64,7 @@ def _carry_out(
     if is_dry_run:
         answer(text, planned, as_json)
         return
-    if not is_meant and (session is None or planned.messages_left_behind):
+    if not is_confirmed and (session is None or planned.messages_left_behind):
         click.echo(safe(text), err=True)
         if not click.confirm(question, err=True):
             click.echo("Nothing was changed.", err=True)

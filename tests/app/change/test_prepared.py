@@ -13,18 +13,18 @@ from secret_samples import SAMPLES
 from ullage.app.change.auto import decline, make_auto, plan_auto
 from ullage.app.change.compact import Plan, Request, plan_compaction
 from ullage.app.change.prepared import (
+    MAX_ASKED,
     MORE_KEPT_RATIO,
-    PREPARED_FILE,
-    PreparedSummary,
-    keep_prepared,
+    forget_spent,
     plan_with_prepared,
     prepare_summary,
 )
+from ullage.app.change.prepared_file import PREPARED_FILE, PreparedSummary, store_prepared
 from ullage.app.change.preview import CompactionPreview, make_preview, plan_proposed
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.pins import pin_text
 from ullage.app.summary.write import EXTRACTIVE, ModelUse
-from ullage.core.change.due import is_prepared_for
+from ullage.core.change.due import is_summary_near
 from ullage.core.config.settings import Config, Policy
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places
@@ -84,11 +84,11 @@ async def prepared(
     known: Loaded, places: Places, model: ModelUse | None = None, config: Config = CONFIG
 ) -> PreparedSummary | None:
     """Prepare as a quiet moment does; give what was written anew."""
-    if not is_prepared_for(known.status.gauge, known.policy):
+    if not is_summary_near(known.status.gauge, known.policy):
         return None
     summary = await prepare_summary(known, config, places, model or ModelUse())
     if summary is not None:
-        keep_prepared(summary, known.session.state_key, places)
+        store_prepared(summary, known.session.state_key, places)
     return summary
 
 
@@ -135,11 +135,13 @@ async def test_it_is_used_when_it_is_due_and_what_came_since_stays(
     session.turn("Never touch the table named invoices_2026 by hand.")
     known = session.grow_to(0.88)
     plan = await due(known, places)
-    assert plan.summary == ready.summary
+    assert plan.summary.text == ready.summary.text
+    assert "tokens that came since could go as well" in plan.summary.warnings[0]
     assert len(plan.selection.replaced) == ready.n_replaced
     kept = [str(item.native) for item in plan.selection.kept]
     assert sum("invoices_2026" in text for text in kept) == 1
     made = make_auto(plan, CONFIG, places)
+    assert not PREPARED_FILE.path(known.session.state_key, places).exists()
     assert made.context.items == plan.change.context_after.items
     assert any("invoices_2026" in str(item.native) for item in made.context.items)
     make_idle(session.path)
@@ -209,10 +211,12 @@ async def test_what_became_a_secret_since_is_not_in_the_summary(
 async def test_what_is_kept_has_no_secrets(session: Session, places: Places) -> None:
     secret = SAMPLES["anthropic"].secret
     session.turn(f"Always deploy with the key {secret} and nothing else.")
-    known = session.grow_to(0.87)
-    assert await prepared(known, places) is not None
+    config = msgspec.structs.replace(CONFIG, pins=(f"Pinned: {secret}",))
+    known = session.grow_to(0.87, config)
+    assert await prepared(known, places, config=config) is not None
     data = PREPARED_FILE.path(known.session.state_key, places).read_bytes()
     assert b"Always deploy with the key" in data
+    assert b"Pinned: " in data
     assert secret.encode() not in data
 
 
@@ -252,7 +256,7 @@ async def test_a_command_does_not_ask_a_model_for_what_is_there(
         ready = await prepared(session.grow_to(0.76), places, model)
         known = session.grow_to(0.80)
         assert ready is not None
-        assert (await asked_for(known, places, model)).summary == ready.summary
+        assert (await asked_for(known, places, model)).summary.text == ready.summary.text
         preview = await make_preview(known, None, None, CONFIG, places, model, {})
         assert isinstance(preview, CompactionPreview)
         assert len(server.asked) == 1
@@ -276,6 +280,31 @@ async def test_two_windows_with_other_authors_do_not_write_in_turn(
             for author in (model, ModelUse()):
                 n_prepared += await prepared(known, places, author) is not None
         assert (n_prepared, len(server.asked)) == (1, 1)
+
+
+async def test_windows_with_other_pins_ask_no_more_than_one_does(
+    session: Session, places: Places
+) -> None:
+    other = msgspec.structs.replace(CONFIG, pins=("The launch is on 3 March.",))
+    async with serving(REPLY) as server:
+        model = ModelUse(endpoint=endpoint_of(server))
+        for share in (0.76, 0.78, 0.80, 0.82, 0.84):
+            for config in (CONFIG, other):
+                await prepared(session.grow_to(share, config), places, model, config)
+        assert len(server.asked) == MAX_ASKED
+
+
+async def test_it_goes_when_the_agent_compacted_by_itself(session: Session, places: Places) -> None:
+    known = session.grow_to(0.80)
+    assert await prepared(known, places) is not None
+    path = PREPARED_FILE.path(known.session.state_key, places)
+    forget_spent(known, places)
+    assert path.exists()
+    first_kept = str(known.context.items[-2].entry_id)
+    session.pi.compaction("By the agent.", first_kept)
+    session.path.write_bytes(session.pi.data)
+    forget_spent(loaded(session.path, places, CONFIG), places)
+    assert not path.exists()
 
 
 async def test_a_stronger_layer_has_a_summary_of_its_own(session: Session, places: Places) -> None:

@@ -507,6 +507,18 @@ async def test_a_client_without_buttons_is_told_in_words(editor, long_session, c
     await editor.said(lambda text: text.startswith(f"{used(89)}: pruning old tool output"))
 
 
+async def test_a_client_without_buttons_is_told_while_a_summary_is_prepared(
+    editor, long_session, configure
+) -> None:
+    pi, path = long_session
+    configure(UNFLUSHED + b"  prune:\n    enabled: false\n")
+    editor.client.protocol.fm._features.pop(types.WINDOW_SHOW_MESSAGE_REQUEST)
+    await started(editor)
+    await grown(editor, pi, path, 166_000)
+    await editor.said(lambda text: text.startswith(used(83)))
+    await is_prepared(editor)
+
+
 def summarize(asked: Asked) -> Reply:
     """Answer with a summary that names something of what was sent."""
     named = re.search(r"src/file\d+\.py", asked.prompt)

@@ -23,6 +23,7 @@ class CheckMaterial(msgspec.Struct, frozen=True, kw_only=True):
     expected: tuple[Fact, ...]
     """What a summary of them has to hold beside the pins."""
     session: Session
+    known_secrets: tuple[str, ...]
     kept: tuple[ContextItem, ...]
     """What would stay: a pinned message among it needs no copy."""
     budget_tokens: int

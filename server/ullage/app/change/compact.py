@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from ullage.app.change import make
+from ullage.app.change.prepared_file import PREPARED_FILE
 from ullage.app.memory.flush import FlushPlan, PickedPoints, plan_flush_before
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.pins import carry_pins
@@ -108,7 +109,7 @@ async def plan_summary(
         return selection
     wishes = SummaryOptions(
         focus=request.focus,
-        pins=carry_pins(loaded.session, config.pins, selection.kept, places),
+        pins=carry_pins(loaded.session, config.pins, selection.kept, places, loaded.known_secrets),
         text=request.summary,
     )
     summary = request.written or await write_summary(selection, loaded, model, wishes)
@@ -137,7 +138,7 @@ def compact(plan: Plan, config: Config, places: Places) -> make.ChangeResult:
         StorageError: the disk or the state folder does not take it.
     """
     selection = plan.selection
-    return make.make_change(
+    made = make.make_change(
         plan.change,
         config,
         places,
@@ -146,6 +147,8 @@ def compact(plan: Plan, config: Config, places: Places) -> make.ChangeResult:
         replaced=selection.replaced,
         flush=plan.flush,
     )
+    PREPARED_FILE.remove(plan.loaded.session.state_key, places)
+    return made
 
 
 def _mask_request(request: Request, secrets: tuple[str, ...]) -> Request:

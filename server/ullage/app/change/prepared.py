@@ -17,64 +17,56 @@ from ullage.app.change.compact import (
     select_messages,
 )
 from ullage.app.change.make import join_records
+from ullage.app.change.prepared_file import PREPARED_FILE, PreparedSummary
 from ullage.app.gauge.due import find_next_due
 from ullage.app.memory.flush import PickedPoints, plan_flush_before
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.pins import carry_pins
-from ullage.app.summary.write import EXTRACTIVE, ModelUse, WrittenSummary
+from ullage.app.summary.write import EXTRACTIVE, ModelUse
 from ullage.core.change.compaction import NoCompaction, Selection
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import Layer
 from ullage.core.secrets.scan import mask
 from ullage.store.files.places import Places
-from ullage.store.files.state_file import SessionFile, replace_state
 
 MORE_KEPT_RATIO = 0.10
 """Of the window: so much more than its layer keeps may stay behind a cut that was prepared
 (docs/design/layers.md, "Ready before it is due")."""
 
 
-class PreparedSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of `prepared.json`: a summary written ahead, without secrets."""
-
-    version: int = 1
-    n_replaced: int
-    """Messages that it stands for, from the first of the context."""
-    n_tokens_replaced: int
-    digest: str
-    """Of those messages, and of the pins and the layer that it was written for."""
-    author: str
-    """Who was to write it; a model that failed left it to our own rules."""
-    summary: WrittenSummary
-    picked: PickedPoints | None
-    """What a model picked out for the daily log; None where none was to, or it failed."""
-
-
-PREPARED_FILE = SessionFile("prepared.json", PreparedSummary)
+MAX_ASKED = 2
+"""Summaries that a model is asked for ahead of one compaction, by all windows (chosen)."""
 
 
 async def prepare_summary(
     loaded: Loaded, config: Config, places: Places, model: ModelUse
 ) -> PreparedSummary | None:
-    """Have the summary written that will be due next, if any; None where the one kept stands.
+    """Have the summary written that will be due next, if any; None where the one stored stands.
 
-    Our own rules are cheap: theirs is always of what would go now. A model is asked anew where
-    more would stay behind the cut than may, also one that failed. What a window with another author
-    keeps stands as long: two of them never write in turn.
+    Our own rules are cheap: theirs is always of what would go now. A model is asked anew where the
+    one stored stands no more, also one that failed, until it was asked often enough. What a window
+    with another author stored stands as long: two of them never write in turn.
     """
     layer = (await asyncio.to_thread(find_next_due, loaded)).change
     if layer is None or layer == "prune":
         return None
     request = Request(layer=layer, trigger="auto")
-    kept, n_more = await asyncio.to_thread(_find_kept, loaded, request, config, places)
+    stored, n_more = await asyncio.to_thread(_find_stored, loaded, request, config, places)
     is_renewed = model.endpoint is None and n_more > 0
-    if kept is not None and not (is_renewed and kept.author == _author(model)):
+    if stored is not None and not (is_renewed and stored.author == _author(model)):
         return None
+    n_asked = await asyncio.to_thread(_count_asked, loaded, places)
+    if model.endpoint is not None:
+        n_asked += 1
+        if n_asked > MAX_ASKED:
+            return None
     planned = await plan_summary(loaded, request, config, places, model)
     if isinstance(planned, NoCompaction):
         return None
     cut = planned.selection.cut
     return PreparedSummary(
+        n_compactions=len(loaded.context.compactions),
+        n_asked=n_asked,
         n_replaced=cut.first_kept,
         n_tokens_replaced=cut.n_tokens_replaced,
         digest=_digest(loaded, layer, cut.first_kept, config, places),
@@ -84,15 +76,12 @@ async def prepare_summary(
     )
 
 
-def keep_prepared(prepared: PreparedSummary, session_key: str, places: Places) -> None:
-    """Keep a prepared summary in the place of another.
-
-    Raises:
-        StateUnwritable: the state folder does not take it; the old file is intact.
-        StorageError: a newer version wrote the file.
-    """
-    path = PREPARED_FILE.path(session_key, places)
-    replace_state(path, PREPARED_FILE.read(session_key, places), prepared)
+def forget_spent(loaded: Loaded, places: Places) -> None:
+    """Remove what was prepared for a compaction that was made otherwise, as by the agent."""
+    key = loaded.session.state_key
+    stored = PREPARED_FILE.read(key, places).content
+    if stored is not None and stored.n_compactions < len(loaded.context.compactions):
+        PREPARED_FILE.remove(key, places)
 
 
 async def plan_with_prepared(
@@ -100,44 +89,57 @@ async def plan_with_prepared(
 ) -> Plan | NoCompaction:
     """Work out a compaction with the summary that was prepared for it, where that stands.
 
-    What a user asks for is what it would be without, unless that spares asking a model.
+    What a user asks for is what it would be without, unless that spares asking a model; where
+    more stays behind its cut, the summary's warnings say so.
 
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
     """
-    kept, n_more = None, 0
+    stored, n_more = None, 0
     if request.focus is None and request.summary is None:
-        kept, n_more = await asyncio.to_thread(_find_kept, loaded, request, config, places)
+        stored, n_more = await asyncio.to_thread(_find_stored, loaded, request, config, places)
     is_exact = request.trigger == "manual" and model.endpoint is None
-    if kept is None or (is_exact and n_more > 0) or not _is_by(kept, model):
+    if stored is None or (is_exact and n_more > 0) or not _is_by(stored, model):
         return await plan_compaction(loaded, request, config, places, model)
-    request = msgspec.structs.replace(request, written=kept.summary, first_kept=kept.n_replaced)
+    summary = stored.summary
+    if n_more > 0:
+        note = f"written ahead: {n_more:,} tokens that came since could go as well"
+        summary = msgspec.structs.replace(summary, warnings=(*summary.warnings, note))
+    request = msgspec.structs.replace(request, written=summary, first_kept=stored.n_replaced)
     plan = await plan_compaction(loaded, request, config, places, model)
     is_plan = isinstance(plan, Plan)
-    return msgspec.structs.replace(plan, picked=kept.picked) if is_plan else plan
+    return msgspec.structs.replace(plan, picked=stored.picked) if is_plan else plan
 
 
-def _find_kept(
+def _count_asked(loaded: Loaded, places: Places) -> int:
+    """Count the summaries that a model was asked for since the last compaction."""
+    stored = PREPARED_FILE.read(loaded.session.state_key, places).content
+    if stored is None or stored.n_compactions != len(loaded.context.compactions):
+        return 0
+    return stored.n_asked
+
+
+def _find_stored(
     loaded: Loaded, request: Request, config: Config, places: Places
 ) -> tuple[PreparedSummary | None, int]:
-    """Find what is kept where it stands, and how many tokens more than need be stay behind."""
-    kept = PREPARED_FILE.read(loaded.session.state_key, places).content
-    selection = None if kept is None else select_messages(loaded, request)
-    if kept is None or not isinstance(selection, Selection):
+    """Find what is stored where it stands, and how many tokens more than need be stay behind."""
+    stored = PREPARED_FILE.read(loaded.session.state_key, places).content
+    selection = None if stored is None else select_messages(loaded, request)
+    if stored is None or not isinstance(selection, Selection):
         return None, 0
-    n_more = selection.cut.n_tokens_replaced - kept.n_tokens_replaced
+    n_more = selection.cut.n_tokens_replaced - stored.n_tokens_replaced
     n_most = MORE_KEPT_RATIO * loaded.status.gauge.window.n_tokens
     is_near = 0 <= n_more <= n_most
-    if not is_near or _has_secrets(kept, loaded.known_secrets):
+    if not is_near or _has_secrets(stored, loaded.known_secrets):
         return None, 0
-    digest = _digest(loaded, request.layer, kept.n_replaced, config, places)
-    return (kept, n_more) if digest == kept.digest else (None, 0)
+    digest = _digest(loaded, request.layer, stored.n_replaced, config, places)
+    return (stored, n_more) if digest == stored.digest else (None, 0)
 
 
-def _is_by(kept: PreparedSummary, model: ModelUse) -> bool:
+def _is_by(stored: PreparedSummary, model: ModelUse) -> bool:
     """Whether it is by whom one would be now, who did not fail."""
     by = EXTRACTIVE if model.endpoint is None else model.endpoint.name
-    return kept.author == _author(model) and kept.summary.author == by
+    return stored.author == _author(model) and stored.summary.author == by
 
 
 def _has_secrets(prepared: PreparedSummary, secrets: tuple[str, ...]) -> bool:
@@ -169,6 +171,6 @@ def _author(model: ModelUse) -> str:
 
 def _digest(loaded: Loaded, layer: Layer, n_replaced: int, config: Config, places: Places) -> str:
     items = loaded.context.items
-    pins = carry_pins(loaded.session, config.pins, items[n_replaced:], places)
+    pins = carry_pins(loaded.session, config.pins, items[n_replaced:], places, loaded.known_secrets)
     data = "\0".join((layer, *pins)).encode("utf-8", "surrogatepass")
     return hashlib.sha256(data + b"\0" + join_records(items[:n_replaced])).hexdigest()

@@ -117,11 +117,11 @@ async def make_preview(
         if edited is not None:
             return edited
     request = Request(layer=layer or DEFAULT_LAYER, focus=focus)
-    plan_one = plan_compaction if is_anew else plan_with_prepared
-    plan = await plan_one(loaded, request, config, places, model)
+    plan_with = plan_compaction if is_anew else plan_with_prepared
+    plan = await plan_with(loaded, request, config, places, model)
     if isinstance(plan, NoCompaction) and layer is None:
         fuller = msgspec.structs.replace(request, layer="full")
-        fuller_plan = await plan_one(loaded, fuller, config, places, model)
+        fuller_plan = await plan_with(loaded, fuller, config, places, model)
         plan = plan if isinstance(fuller_plan, NoCompaction) else fuller_plan
     if isinstance(plan, NoCompaction):
         return plan

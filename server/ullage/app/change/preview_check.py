@@ -54,6 +54,7 @@ def read_material(preview: CompactionPreview, places: Places) -> CheckMaterial |
         items=replaced,
         expected=list_expected(replaced, collect_facts(masked), note.budget_tokens),
         session=session,
+        known_secrets=secrets,
         kept=items[note.n_replaced :],
         budget_tokens=note.budget_tokens,
         sources=Sources(replaced),
@@ -84,7 +85,9 @@ def check_preview(
     audited = audit(
         material.items,
         proposed.summary,
-        pins=carry_pins(material.session, config.pins, material.kept, places),
+        pins=carry_pins(
+            material.session, config.pins, material.kept, places, material.known_secrets
+        ),
         budget_tokens=material.budget_tokens,
         expected=material.expected,
     )

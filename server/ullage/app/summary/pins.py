@@ -106,9 +106,14 @@ def unpin(session: Session, number_or_text: int | str, places: Places) -> ReadPi
 
 
 def carry_pins(
-    session: Session, configured: Sequence[str], kept: Sequence[ContextItem], places: Places
+    session: Session,
+    configured: Sequence[str],
+    kept: Sequence[ContextItem],
+    places: Places,
+    known_secrets: tuple[str, ...],
 ) -> tuple[str, ...]:
-    """Give the pins that the summary of a compaction has to hold; `kept` is what stays.
+    """Give the pins that the summary of a compaction has to hold, without secrets; `kept` is what
+    stays.
 
     Raises:
         PinRefused: there are pins that cannot be read, so that they would be lost.
@@ -116,7 +121,8 @@ def carry_pins(
     stored = read_pins(pins_path(session.state_key, places))
     if stored.problem is not None:
         raise PinRefused(f"{stored.problem}. Repair or delete the file first")
-    return pick_pins(stored.pins, configured, kept)
+    masked = [mask(text, known_secrets) for text in configured]
+    return pick_pins(stored.pins, masked, kept)
 
 
 def report_pins(session: Session, configured: Sequence[str], places: Places) -> PinsReport:

@@ -24,8 +24,8 @@ from ullage.core.gauge.gauge import Gauge, Layer, ratio_at, summary_at
 from ullage.core.transcript.context import Context
 from ullage.core.transcript.tokens import Count
 
-PREPARED_SHARE = 0.75 / 0.88
-"""Of the size at which a summary is due: from 75 % of the window, where that is 88 %
+PREPARED_SHARE = 0.85
+"""Of the size at which a summary is due: 75 % of the window, where that is 88 %
 (docs/design/layers.md, "Ready before it is due")."""
 
 
@@ -62,7 +62,7 @@ def may_be_due(gauge: Gauge, policy: Policy) -> bool:
     return is_high or find_due_compaction(used, window, policy) is not None
 
 
-def is_prepared_for(gauge: Gauge, policy: Policy) -> bool:
+def is_summary_near(gauge: Gauge, policy: Policy) -> bool:
     """Whether a summary is not due yet, and so near that it is prepared; costs nothing."""
     due_at = summary_at(gauge.window.n_tokens, policy)
     return ratio_at(due_at, PREPARED_SHARE) <= (gauge.used_tokens or 0) < due_at

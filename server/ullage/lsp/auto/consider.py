@@ -30,7 +30,8 @@ from ullage.app.change.nudge import (
     is_read_only_full,
     snooze_session,
 )
-from ullage.app.change.prepared import PREPARED_FILE, keep_prepared, prepare_summary
+from ullage.app.change.prepared import forget_spent, prepare_summary
+from ullage.app.change.prepared_file import store_prepared
 from ullage.app.change.prune import PruneRequest, PruningPlan, plan_pruning, prune
 from ullage.app.change.undo import plan_undo_of, undo, undone_line
 from ullage.app.sessions.load import Loaded, load
@@ -38,7 +39,7 @@ from ullage.app.sessions.open import is_running, reopen
 from ullage.app.summary.write import ModelUse, model_use
 from ullage.core.change.compaction import NoCompaction
 from ullage.core.change.decision import Ask, Warn
-from ullage.core.change.due import is_prepared_for, may_be_due
+from ullage.core.change.due import is_summary_near, may_be_due
 from ullage.core.config.settings import READ_ONLY, Config
 from ullage.core.gauge.gauge import Layer
 from ullage.errors import ChangedMeanwhile, SessionLive, StorageError, UllageError
@@ -102,15 +103,11 @@ def _begin(ls: UllageServer, path: Path) -> None:
 async def _consider(ls: UllageServer, loaded: Loaded) -> None:
     """Do what is due; where that is nothing, tell of a band that the context came into.
 
-    The summary that will be due next is prepared in the same moment.
+    Then the summary that will be due next is prepared, which nothing waits for.
     """
     ls.sessions.at_work.add(loaded.path)
     try:
         speak = await _decide(ls, loaded)
-        if speak is not None:
-            # A message may stand for hours: nothing waits for its answer.
-            ls.begin(_speak, ls, loaded, speak)
-        await _prepare(ls, loaded)
     except (SessionLive, ChangedMeanwhile):
         # The agent went on; it becomes quiet again.
         log.info("a session is at work: nothing is done by itself now")
@@ -120,9 +117,19 @@ async def _consider(ls: UllageServer, loaded: Loaded) -> None:
         return
     finally:
         ls.sessions.at_work.discard(loaded.path)
-        followed = ls.sessions.followed.get(loaded.path)
-        if followed is not None and followed.loaded is not loaded:
-            consider_later(ls, loaded.path)
+        _consider_newer(ls, loaded)
+    if speak is not None:
+        # A message may stand for hours.
+        ls.begin(_speak, ls, loaded, speak)
+    await _prepare(ls, loaded)
+    # What became due meanwhile may have had to wait for that.
+    _consider_newer(ls, loaded)
+
+
+def _consider_newer(ls: UllageServer, loaded: Loaded) -> None:
+    followed = ls.sessions.followed.get(loaded.path)
+    if followed is not None and followed.loaded is not loaded:
+        consider_later(ls, loaded.path)
 
 
 async def _speak(ls: UllageServer, loaded: Loaded, speak: Speak) -> None:
@@ -139,18 +146,18 @@ async def _speak(ls: UllageServer, loaded: Loaded, speak: Speak) -> None:
 
 
 async def _prepare(ls: UllageServer, loaded: Loaded) -> None:
-    """Prepare the summary that will be due next, or forget one whose context is gone.
+    """Prepare the summary that will be due next, and forget one of another time.
 
     What fails stops nothing: a summary is written when it is due. A model is asked as then.
     """
-    gauge, policy = loaded.status.gauge, loaded.policy
-    if not await asyncio.to_thread(_is_ours, ls, loaded):
-        return
-    if not is_prepared_for(gauge, policy):
-        if not may_be_due(gauge, policy):
-            await asyncio.to_thread(PREPARED_FILE.remove, loaded.session.state_key, ls.places)
+    if loaded.policy.is_read_only:
         return
     try:
+        if not is_summary_near(loaded.status.gauge, loaded.policy):
+            await asyncio.to_thread(forget_spent, loaded, ls.places)
+            return
+        if not await asyncio.to_thread(_is_ours, ls, loaded):
+            return
         with ExitStack() as alone:
             await asyncio.to_thread(alone.enter_context, hold_automatic_run(loaded, ls.places))
             model = await _model_unasked(ls, loaded)
@@ -160,7 +167,7 @@ async def _prepare(ls: UllageServer, loaded: Loaded) -> None:
                 # A model may have taken minutes.
                 ls.refuse_write()
                 await asyncio.to_thread(
-                    keep_prepared, prepared, loaded.session.state_key, ls.places
+                    store_prepared, prepared, loaded.session.state_key, ls.places
                 )
     except UllageError as error:
         log.info("%s: no summary is prepared", type(error).__name__)
