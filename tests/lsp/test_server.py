@@ -8,9 +8,11 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from claude_files import SESSION_ID, ClaudeFile, text
 from pi_files import MODEL, PiFile, conversation
 from running import WAIT_S
 from ullage.app.memory.origins import begin_memory, list_outside_changes
+from ullage.formats.agents.claude_code.places import folder_name
 from ullage.store.files.places import Places
 
 
@@ -276,6 +278,29 @@ async def test_a_session_that_was_chosen_stays_and_is_meant_until_another_is(
     path.unlink()
     gauge = await editor.gauge(lambda gauge: gauge.text == "10%")
     assert not gauge.isChosen
+
+
+async def test_a_choice_goes_into_a_copy_and_back_when_that_is_undone(
+    editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    claude = ClaudeFile(cwd=str(editor.place.cwd))
+    for number in range(20):
+        claude.user(f"Please look at module {number} and tell me what it does. " * 200)
+        claude.assistant(text(f"Module {number} does the {number}th thing. "), usage=99_000)
+    folder = editor.place.home / ".claude/projects" / folder_name(str(editor.place.cwd))
+    path = editor.place.write(str(folder / f"{SESSION_ID}.jsonl"), claude.data, age_s=60)
+    await editor.start(editor.place.cwd, options={"showsOutcomes": True})
+    await editor.execute("ullage.choose", {"session": str(path)})
+    editor.answer = "Compact"
+    made = await editor.execute("ullage.compact", {"session": None})
+    copy = Path(made.session.path)
+    # The agent goes on in it.
+    copy.write_bytes(copy.read_bytes() + claude.data.splitlines(keepends=True)[-1])
+    editor.place.write(str(copy), copy.read_bytes(), age_s=1)
+    await editor.gauge(lambda gauge: gauge.session.path == str(copy))
+    copy.unlink()
+    gauge = await editor.gauge(lambda gauge: gauge.session.path != str(copy))
+    assert (gauge.session.path, gauge.isChosen) == (str(path), True)
 
 
 async def test_the_first_session_of_a_workspace_is_found_when_it_comes(

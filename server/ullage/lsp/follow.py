@@ -120,9 +120,10 @@ async def discover(ls: UllageServer) -> None:
     """Find the sessions of the workspace's folders, and follow those that matter."""
     before = _list_shown(ls)
     seen = await asyncio.to_thread(find.look, ls.workspace_folders(), ls.places)
-    ls.sessions.seen = find.first_of_each_file(seen)
     if ls.sessions.chosen is not None:
-        ls.sessions.chosen = find.follow_copies(ls.sessions.chosen, seen)
+        known = ls.sessions.seen or ()
+        ls.sessions.chosen = find.follow_copies(ls.sessions.chosen, seen, known)
+    ls.sessions.seen = find.first_of_each_file(seen)
     of_each = ls.sessions
     for sessions in (of_each.followed, of_each.refused, of_each.turn_ends):
         for path in sessions.keys() - set(ls.followed_paths()):
@@ -190,6 +191,11 @@ class _Reading:
 async def _refuse(ls: UllageServer, path: Path, stamp: Stamp) -> None:
     """Show nothing of a file, and read it again when it is not as it was, if that is known."""
     ls.sessions.refused[path] = stamp
+    if path == ls.sessions.chosen:
+        # An undo may have removed the copy: what named no session would mean the live one.
+        known = ls.sessions.seen or ()
+        others = [session for session in known if session.path != path]
+        ls.sessions.chosen = find.follow_copies(path, others, known)
     before = ls.sessions.followed.pop(path, None)
     if before is not None:
         log.info("a followed transcript cannot be read now")

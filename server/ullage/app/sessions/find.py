@@ -304,13 +304,16 @@ def to_follow(seen: Sequence[SeenSession]) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(session.path for session in (*live, *newest)))
 
 
-def follow_copies(chosen: Path, seen: Sequence[SeenSession]) -> Path:
-    """Give the copy in which an agent goes on with a session since, else the session's own file."""
+def follow_copies(chosen: Path, seen: Sequence[SeenSession], before: Sequence[SeenSession]) -> Path:
+    """Give the copy in which an agent goes on with a session since, else the session's own file;
+    of a copy that was there `before` and is not any more, the session that it was made of.
+    """
     own = next((session for session in seen if session.path == chosen), None)
     for copy in seen:
         if copy.continues == chosen and (own is None or copy.written_ns > own.written_ns):
             return copy.path
-    return chosen
+    gone = next((copy for copy in before if own is None and copy.path == chosen), None)
+    return chosen if gone is None or gone.continues is None else gone.continues
 
 
 def to_show(seen: Sequence[SeenSession], shown: Path | None) -> Path | None:

@@ -9,7 +9,7 @@ export const NAME = "two_agents";
 export const TITLE = "two agents live in one folder, and every question and outcome names the session that is meant";
 
 const MINUTES = Number(process.env.MINUTES ?? 1);
-const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const SEED = Number(process.env.SEED ?? 33);
 /** What goes on is neither asked nor told. */
 const PROGRESS = /^(Planning|Compacting the session|Summarizing|The preview is kept)/;
 /** What comes by itself, not from what was just done. */
