@@ -82,7 +82,7 @@ export interface GaugeParams {
   label: string;
   /** What the session is called: its title, its agent and the end of its id. */
   title: string;
-  /** What the status item says: the gauge, behind agent and title where another session lives. */
+  /** Of the status item: the gauge, limits where wanted, agent and title where others live. */
   itemText: string;
   /** Whether its user chose it, so that it stays. */
   isChosen: boolean;

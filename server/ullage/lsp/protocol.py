@@ -74,7 +74,7 @@ class GaugeParams:
     title: str = ""
     """What the session is called: its title, its agent and the end of its id."""
     itemText: str = ""
-    """What the status item says: the gauge, behind agent and title where another session lives."""
+    """Of the status item: the gauge, limits where wanted, agent and title where others live."""
     isChosen: bool = False
     """Whether its user chose it, so that it stays."""
     canWrite: bool = False
