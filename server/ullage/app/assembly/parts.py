@@ -129,7 +129,7 @@ def _read_file(
     cut = find_cut(loader, path, text, around)
     if cut is None:
         return SentText(name=name, text=text, source=str(path))
-    left_out = text.rstrip()[cut.start : cut.end]
+    left_out = cut.left_out(text)
     return SentText(
         name=name,
         text=cut.sent(text),

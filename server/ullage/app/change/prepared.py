@@ -55,7 +55,8 @@ async def prepare_summary(
     is_renewed = model.endpoint is None and n_more > 0
     if stored is not None and not (is_renewed and stored.author == _author(model)):
         return None
-    n_asked = await asyncio.to_thread(_count_asked, loaded, places)
+    before = await asyncio.to_thread(_read_stored, loaded, places)
+    n_asked = 0 if before is None else before.n_asked
     if model.endpoint is not None:
         n_asked += 1
         if n_asked > MAX_ASKED:
@@ -111,19 +112,18 @@ async def plan_with_prepared(
     return msgspec.structs.replace(plan, picked=stored.picked) if is_plan else plan
 
 
-def _count_asked(loaded: Loaded, places: Places) -> int:
-    """Count the summaries that a model was asked for since the last compaction."""
+def _read_stored(loaded: Loaded, places: Places) -> PreparedSummary | None:
+    """Read what is stored for the next compaction, whether it stands or not."""
     stored = PREPARED_FILE.read(loaded.session.state_key, places).content
-    if stored is None or stored.n_compactions != len(loaded.context.compactions):
-        return 0
-    return stored.n_asked
+    is_next = stored is not None and stored.n_compactions == len(loaded.context.compactions)
+    return stored if is_next else None
 
 
 def _find_stored(
     loaded: Loaded, request: Request, config: Config, places: Places
 ) -> tuple[PreparedSummary | None, int]:
     """Find what is stored where it stands, and how many tokens more than need be stay behind."""
-    stored = PREPARED_FILE.read(loaded.session.state_key, places).content
+    stored = _read_stored(loaded, places)
     selection = None if stored is None else select_messages(loaded, request)
     if stored is None or not isinstance(selection, Selection):
         return None, 0

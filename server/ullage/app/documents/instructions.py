@@ -153,8 +153,7 @@ def _cut_findings(
 ) -> Iterator[DocumentFinding]:
     """Warn where the cut begins, and mark all of it as unseen; of an agent that is not used here,
     only say so."""
-    # A blank end is no loss, and not counted where the parts of a request are told.
-    unseen = text.rstrip()[cut.start : cut.end]
+    unseen = cut.left_out(text)
     start = positions.position(cut.start)
     line_end = positions.line_start(start.line) + len(positions.line_text(start.line))
     end = (

@@ -40,6 +40,10 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
         """Give what the agent is given of a text."""
         return text[: self.start] + self.mark + text[self.end :]
 
+    def left_out(self, text: str) -> str:
+        """Give what the agent is not given of a text; a blank end is no loss."""
+        return text.rstrip()[self.start : self.end]
+
 
 def find_openclaw_cut(text: str, max_chars: int) -> Cut | None:
     """Give what OpenClaw's `trimBootstrapContent` leaves out; JavaScript counts UTF-16 units.

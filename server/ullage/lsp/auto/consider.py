@@ -36,7 +36,7 @@ from ullage.app.change.prune import PruneRequest, PruningPlan, plan_pruning, pru
 from ullage.app.change.undo import plan_undo_of, undo, undone_line
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import is_running, reopen
-from ullage.app.summary.write import ModelUse, model_use
+from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import NoCompaction
 from ullage.core.change.decision import Ask, Warn
 from ullage.core.change.due import is_summary_near, may_be_due
@@ -48,7 +48,7 @@ from ullage.lsp.auto.waiting import tell_waiting
 from ullage.lsp.client_refresh import refresh_lists
 from ullage.lsp.commands.change import plan_with_progress, undo_confirmation
 from ullage.lsp.commands.preview import run_preview
-from ullage.lsp.commands.progress import about
+from ullage.lsp.commands.progress import about, model_for
 from ullage.lsp.convert import last_summary_uri, resume_of, uri_of
 from ullage.lsp.error_edge import answer_errors
 from ullage.lsp.messages import choose, is_confirmed, say
@@ -177,7 +177,7 @@ async def _model_unasked(ls: UllageServer, loaded: Loaded) -> ModelUse:
     """Give the model that may be asked before the user was; none where they are to be."""
     if loaded.policy.notifies_before_auto:
         return ModelUse()
-    return await asyncio.to_thread(model_use, ls.config.model, ls.places)
+    return await model_for(ls)
 
 
 async def _decide(ls: UllageServer, loaded: Loaded) -> Speak | None:
@@ -208,10 +208,9 @@ async def _do_due(ls: UllageServer, loaded: Loaded) -> Speak | None:
     is_open = await asyncio.to_thread(is_question_open, loaded, ls.places)
     if asks and not (is_open and ls.sessions.can_ask):
         return None
-    if asks:
-        return await _plan_due(ls, loaded, ModelUse(), is_open=is_open)
     with ExitStack() as alone:
-        await asyncio.to_thread(alone.enter_context, hold_automatic_run(loaded, ls.places))
+        if not asks:
+            await asyncio.to_thread(alone.enter_context, hold_automatic_run(loaded, ls.places))
         model = await _model_unasked(ls, loaded)
         return await _plan_due(ls, loaded, model, is_open=is_open)
 
