@@ -5,7 +5,9 @@ import json
 import logging
 import os
 import re
+import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -563,6 +565,7 @@ async def test_a_command_in_a_shell_takes_what_the_editor_prepared(
     pi, path = long_session
     async with served(ModelServer(summarize)) as server:
         model = (
+            "  layers:\n    summarize:\n      protectRecentTokens: 2000\n"
             f"  model:\n    provider: custom\n    modelName: m\n    baseUrl: {server.base_url}\n"
         )
         configure(UNASKED + b"  prune:\n    enabled: false\n" + model.encode())
@@ -570,9 +573,22 @@ async def test_a_command_in_a_shell_takes_what_the_editor_prepared(
         await grown(editor, pi, path, 152_000)
         await is_prepared(editor)
         n_asked = len(server.asked)
+        for number in range(10):
+            pi.user(f"Please look at part {number} of the ledger.")
+            pi.assistant(f"Part {number} holds what it should. " * 40, usage=152_000)
+        path.write_bytes(pi.data)
+        await grown(editor, pi, path, 154_000)
         command = ("compact", "--session", str(path), "--dry-run", "--json")
-        planned = await asyncio.to_thread(editor.place.run_process, *command)
-        assert json.loads(planned.stdout)["audit"]["by"] == "custom/m"
+        run = editor.place.run_process
+        planned = json.loads((await asyncio.to_thread(run, *command)).stdout)
+        assert planned["audit"]["by"] == "custom/m"
+        assert "tokens that came since could go as well" in str(planned["audit"]["warnings"])
+        # What is edited stands for the same messages: between two cuts nothing is lost.
+        write = f"\"{sys.executable}\" -c \"import sys; open(sys.argv[1], 'a').write('- Mine.')\""
+        mine = partial(run, *command, "--edit", EDITOR=write, VISUAL=write)
+        edited = json.loads((await asyncio.to_thread(mine)).stdout)
+        assert edited["audit"]["by"] == "user"
+        assert edited["messages_compacted"] == planned["messages_compacted"]
         assert len(server.asked) == n_asked
 
 
