@@ -13,9 +13,9 @@ const ROLES = ["alertdialog", "button", "checkbox", "dialog", "img", "link", "ro
 /** Return a sentence for each thing whose name is missing or does not say what is seen of it. */
 export async function findUnnamed(page) {
   const shown = await page.evaluate(readShown, NAMED);
-  const bodies = page.frames().filter((frame) => frame !== page.mainFrame()).map((frame) => frame.locator("body"));
+  const frames = page.frames().filter((frame) => frame !== page.mainFrame());
   const dialogs = await page.locator(".monaco-dialog-box").all();
-  const trees = await Promise.all([...dialogs, ...bodies].map((part) => part.ariaSnapshot()));
+  const trees = await Promise.all([...dialogs.map((dialog) => dialog.ariaSnapshot()), ...frames.map(readFrame)]);
   return [...shown.filter(isUnsaid).map(({ name, seen }) => `of “${seen}” is told “${name}”`), ...trees.flatMap(findNameless)];
 }
 
@@ -27,6 +27,14 @@ function isUnsaid({ name, seen }) {
 
 function wordsOf(text) {
   return text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}.,:%_-]*[\p{L}\p{N}%]|[\p{L}\p{N}%]/gu) ?? [];
+}
+
+/** Return the tree of a webview; none of one that is being closed. */
+function readFrame(frame) {
+  return frame.locator("body").ariaSnapshot().catch((error) => {
+    if (frame.isDetached()) return "";
+    throw error;
+  });
 }
 
 /** Return the lines of a tree, as Playwright writes it, that have a role and no name. */

@@ -241,10 +241,32 @@ export class Workbench {
 
   /** Put the cursor of the active editor there. */
   async goTo(line, column = 1) {
-    await this.page.keyboard.press("Control+G");
-    await this.page.locator(".quick-input-widget input.input").first().fill(`:${line}:${column}`);
-    await this.page.keyboard.press("Enter");
+    const box = await this.#palette("Control+G", `:${line}:${column}`, /line/i);
+    await box.press("Enter");
     await this.page.locator(".statusbar-item[id$='status.editor.selection']", { hasText: `Ln ${line}, Col ${column}` }).waitFor();
+  }
+
+  /** Do something until a thing is in sight; what is drawn anew meanwhile hides it again, or takes no keys. */
+  async show(locator, begin) {
+    await until(`${locator} to be in sight`, async () => {
+      await begin();
+      return locator.first().waitFor({ timeout: 5_000 }).then(() => true, () => false);
+    });
+    return locator.first();
+  }
+
+  /** Return what hovers over the cursor. */
+  async hover(text) {
+    return this.show(this.#hovering(text), () => this.command("Show or Focus Hover"));
+  }
+
+  /** Bring an item of the status bar into focus; return what hovers over it then. */
+  async itemHover(selector, text) {
+    return this.show(this.#hovering(text), () => this.focusItem(selector));
+  }
+
+  #hovering(text) {
+    return this.page.locator(".monaco-hover:visible", { hasText: text });
   }
 
   /** Scroll up to a lens above the first line of the active editor: what is put there comes above the sight. */
@@ -279,26 +301,37 @@ export class Workbench {
 
   /** Open the focused row by the keyboard; return the row below it that is then shown. */
   async openRow(child) {
-    const row = this.row(child);
-    await until(`the row ${child}`, async () => {
-      // A row that is being drawn anew takes no keys.
-      await this.page.keyboard.press("ArrowRight");
-      return row.waitFor({ timeout: 1_000 }).then(() => true, () => false);
+    return this.show(this.row(child), () => this.page.keyboard.press("ArrowRight"));
+  }
+
+  /** Open what a row of one of our views leads to, by the keyboard. */
+  async openByRow(view, text, tab) {
+    await this.show(this.page.locator(".tab.active", { hasText: tab }), async () => {
+      await this.focusRow(view, text);
+      await this.page.keyboard.press("Enter");
     });
-    return row;
+  }
+
+  /** Open the menu of the focused row by the keyboard; return its entries. */
+  async rowMenu() {
+    const entries = this.page.locator(".monaco-menu .action-item");
+    await this.show(entries, () => this.page.keyboard.press("Shift+F10"));
+    return entries;
   }
 
   /** Run a command of the focused row by the keyboard: its context menu, then the entry. */
   async rowCommand(entry) {
-    await this.page.keyboard.press("Shift+F10");
-    await this.page.locator(".monaco-menu .action-item", { hasText: entry }).first().waitFor();
-    await this.#walkTo(`the entry ${entry}`, this.page.locator(".monaco-menu .action-item.focused", { hasText: entry }));
+    const entries = await this.rowMenu();
+    await this.reach(`the entry ${entry}`, entries.and(this.page.locator(".focused")).filter({ hasText: entry }), "ArrowDown");
     await this.page.keyboard.press("Enter");
   }
 
-  /** Press a key until something has the focus. */
-  async #walkTo(what, target, key = "ArrowDown") {
-    assert.ok(await this.#reaches(target, key), `the keyboard does not reach ${what}`);
+  /** Press a key until something has the focus. What is drawn anew meanwhile loses it: then the way is `begin`-ed again. */
+  async reach(what, target, key, begin = async () => undefined) {
+    await until(`the keyboard to reach ${what}`, async () => {
+      await begin();
+      return this.#reaches(target, key);
+    });
   }
 
   async #reaches(target, key) {
@@ -331,14 +364,20 @@ export class Workbench {
   /** Run the quick fix of the next problem of the active editor, as its keys do; return what it is called. */
   async fixNext(title) {
     const { page } = this;
-    const fix = page.locator(".action-widget .monaco-list-row.focused", { hasText: title }).first();
-    await page.keyboard.press("F8");
-    await page.locator(".marker-widget").first().waitFor();
+    const problem = await this.show(page.locator(".marker-widget"), () => page.keyboard.press("F8"));
     await page.keyboard.press("Escape");
-    await page.locator(".marker-widget").first().waitFor({ state: "detached" });
-    await page.keyboard.press("Control+.");
-    await fix.waitFor();
-    return (await fix.innerText()).trim();
+    await problem.waitFor({ state: "detached" });
+    return this.fix(title);
+  }
+
+  /** Open the actions at the cursor, and bring one into focus by the keyboard; return what it is called. */
+  async fix(title) {
+    const { page } = this;
+    const rows = page.locator(".action-widget .monaco-list-row");
+    await this.show(rows.filter({ hasText: title }), () => page.keyboard.press("Control+."));
+    const focused = rows.and(page.locator(".focused")).filter({ hasText: title });
+    await this.reach(title, focused, "ArrowDown");
+    return (await focused.innerText()).trim();
   }
 
   /** Wait for a notification and return its text on one line. */
@@ -350,14 +389,11 @@ export class Workbench {
 
   /** Press a button of a notification by the keyboard: Tab leads from one to the next. */
   async answer(text, button) {
-    await this.notification(text).waitFor();
-    await this.command("Notifications: Focus Notification Toast");
     const focused = this.page.locator(".notification-toast .monaco-button:focus", { hasText: button });
-    for (let n = 0; n < 20; n += 1) {
-      if (await focused.isVisible()) break;
-      await this.page.keyboard.press("Tab");
-    }
-    assert.ok(await focused.isVisible(), `the keyboard does not reach the button ${button} of ${text}`);
+    await this.reach(`the button ${button} of ${text}`, focused, "Tab", async () => {
+      await this.notification(text).waitFor();
+      await this.command("Notifications: Focus Notification Toast");
+    });
     await this.page.keyboard.press("Enter");
   }
 
@@ -367,8 +403,7 @@ export class Workbench {
     await dialog.waitFor();
     const detail = await dialog.locator(".dialog-message-detail").innerText();
     const focused = dialog.locator(".monaco-button:focus", { hasText: button });
-    for (let n = 0; n < 5 && !(await focused.isVisible()); n += 1) await this.page.keyboard.press("Tab");
-    assert.ok(await focused.isVisible(), `the keyboard does not reach the button ${button} of ${text}`);
+    await this.reach(`the button ${button} of ${text}`, focused, "Tab");
     await this.page.keyboard.press("Enter");
     await dialog.waitFor({ state: "detached" });
     return detail.replaceAll(/\s+/g, " ").trim();
@@ -382,9 +417,10 @@ export class Workbench {
   /** Bring an item of the status bar into focus by the keyboard; what hovers over it is shown. */
   async focusItem(selector) {
     const { page } = this;
-    await this.#walkTo("the status bar", page.locator(".part.statusbar:focus-within"), "F6");
-    await page.keyboard.press("Home");
-    await this.#walkTo(`the item ${selector}`, page.locator(`${selector} :focus`), "ArrowRight");
+    await this.reach(`the item ${selector}`, page.locator(`${selector} :focus`), "ArrowRight", async () => {
+      await this.reach("the status bar", page.locator(".part.statusbar:focus-within"), "F6");
+      await page.keyboard.press("Home");
+    });
   }
 
   /** Return the command lines of the servers that this window runs. */

@@ -44,8 +44,7 @@ export async function go(workbench, { say, shot }) {
 
   grow(transcript, 194_000);
   await gaugeShows(workbench, "97%");
-  await workbench.focusItem(GAUGE);
-  await page.locator(".monaco-hover:visible", { hasText: "194,000" }).waitFor();
+  await workbench.itemHover(GAUGE, "194,000");
   await shot("gauge-hover");
   await showsOnTranscript(workbench, { say, shot });
   assert.equal(await page.locator(".notification-toast").count(), 0, "who said no is not asked again");
@@ -69,10 +68,7 @@ async function showsOnTranscript(workbench, { say, shot }) {
   await shot("transcript");
   await page.keyboard.press("Control+1");
   await workbench.goTo(6);
-  await workbench.command("Show or Focus Hover");
-  const hover = page.locator(".monaco-hover:visible", { hasText: "tokens" }).first();
-  await hover.waitFor();
-  say(`hover: ${(await textOf(hover)).slice(0, 160)}`);
+  say(`hover: ${(await textOf(await workbench.hover("tokens"))).slice(0, 160)}`);
   await shot("transcript-hover");
   await page.keyboard.press("Escape");
 }

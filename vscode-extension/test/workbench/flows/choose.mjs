@@ -87,16 +87,13 @@ async function staysChosen(workbench, when) {
   assert.match(text, /60% · Claude Code · Fix double charges/, when);
   await page.locator(`${GAUGE} .codicon-pinned`).waitFor();
   const title = page.locator(".quick-input-widget .quick-input-title", { hasText: CLAUDE_TITLE });
-  await until("the gauge to open its menu", async () => {
-    // An item that is being drawn anew takes no keys.
+  await workbench.show(title, async () => {
     await workbench.focusItem(GAUGE);
     await page.keyboard.press("Enter");
-    return title.waitFor({ timeout: 5_000 }).then(() => true, () => false);
   });
   await page.keyboard.press("Escape");
   await title.waitFor({ state: "hidden" });
-  await page.keyboard.press("Control+Alt+U");
-  await title.waitFor();
+  await workbench.show(title, () => page.keyboard.press("Control+Alt+U"));
   await page.keyboard.press("Escape");
   await title.waitFor({ state: "hidden" });
   await workbench.command("Context: Choose Session…");

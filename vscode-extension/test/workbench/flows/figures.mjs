@@ -64,10 +64,7 @@ export async function go(workbench, { say, shot }) {
 /** The item in focus shows what a pointer on it shows. */
 async function hover(workbench, { say, shot }) {
   const { page } = workbench;
-  await workbench.focusItem(GAUGE);
-  const shown = page.locator(".monaco-hover:visible", { hasText: "compacts by itself" });
-  await shown.waitFor();
-  const text = await textOf(shown);
+  const text = await textOf(await workbench.itemHover(GAUGE, "compacts by itself"));
   say(`hover: ${text}`);
   for (const figure of ["120,000 / 200,000 (60.0%)", "by itself at 167,000, in 47,000 tokens", "5h 24% until", "week 41% until", "$0.39", "86% from the cache, as the agent says"]) {
     assert.ok(text.includes(figure), `${figure} is missing in: ${text}`);

@@ -38,7 +38,6 @@ export async function go(workbench, { say, shot }) {
   const transcript = writeSession(workbench, { id: sessionId(8), usedTokens: 90_000 });
   await gaugeShows(workbench, "45%");
   const inList = (text) => page.locator(".quick-input-widget .monaco-list-row", { hasText: text }).first();
-  const hovered = (text) => page.locator(".monaco-hover:visible", { hasText: text }).first();
 
   await workbench.command("Context: Search Memory…");
   await page.locator(".quick-input-widget input[placeholder='When did we decide…']").waitFor();
@@ -61,14 +60,11 @@ export async function go(workbench, { say, shot }) {
   await shot("memory-recalled");
 
   await page.keyboard.press("Control+1");
-  await workbench.command("Show or Focus Hover");
-  await hovered("Recalled").waitFor();
-  say(`hover: ${await textOf(hovered("Recalled"))}`);
+  say(`hover: ${await textOf(await workbench.hover("Recalled"))}`);
   await shot("memory-hover");
   await workbench.openFile(log);
   await workbench.goTo(3, LOG.split("\n")[2].indexOf("MEMORY.md") + 1);
-  await workbench.command("Show or Focus Hover");
-  await hovered("Releases go out").waitFor();
+  await workbench.hover("Releases go out");
   await shot("memory-place");
 
   await workbench.openFile(memory);
@@ -79,9 +75,7 @@ export async function go(workbench, { say, shot }) {
   say(`finding: ${await textOf(finding)}`);
   await workbench.row("Changed from outside").waitFor();
   await shot("memory-outside");
-  await workbench.focusRow("Memory", "MEMORY.md");
-  await page.keyboard.press("Enter");
-  await page.locator(".tab.active", { hasText: "Memory Changes.diff" }).waitFor();
+  await workbench.openByRow("Memory", "MEMORY.md", "Memory Changes.diff");
   await page.locator(".view-lines", { hasText: "+- Before anything else" }).first().waitFor();
   await shot("memory-changes");
   await workbench.focusRow("Memory", "MEMORY.md");

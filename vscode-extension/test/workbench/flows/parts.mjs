@@ -41,8 +41,7 @@ export async function go(workbench, { say, shot }) {
   await workbench.focusRow("Window", "MEMORY.md");
   await shot("parts");
 
-  await page.keyboard.press("Enter");
-  await page.locator(".tab.active", { hasText: "MEMORY.md" }).waitFor();
+  await workbench.openByRow("Window", "MEMORY.md", "MEMORY.md");
   const cut = page.locator(".markers-panel .monaco-list-row", { hasText: "memory-cut" }).first();
   await workbench.command("Problems: Focus on Problems View");
   await cut.waitFor();

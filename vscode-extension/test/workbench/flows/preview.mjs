@@ -52,8 +52,7 @@ async function follow(workbench, { say, shot }) {
 async function goTo(workbench, text) {
   const { page } = workbench;
   await page.keyboard.press("Control+Home");
-  await page.keyboard.press("Control+F");
-  const find = proposed(workbench).locator(".find-widget.visible textarea").first();
+  const find = await workbench.show(proposed(workbench).locator(".find-widget.visible textarea"), () => page.keyboard.press("Control+F"));
   await find.fill(text);
   await page.keyboard.press("Enter");
   // The first Escape may close a notification.

@@ -62,12 +62,13 @@ export async function go(workbench, { say, shot }) {
 }
 
 /** An item is looked at before it goes, by the keyboard; the list stays. */
-async function look({ page }, { say, shot }) {
+async function look(workbench, { say, shot }) {
+  const { page } = workbench;
   const list = page.locator(".quick-input-widget");
   say(`item: ${await textOf(list.locator(".monaco-list-row").first())}`);
   await page.keyboard.press("ArrowDown");
   const button = list.locator(".action-label:focus[aria-label^='Look at It']").first();
-  for (let n = 0; n < 10 && !(await button.isVisible()); n += 1) await page.keyboard.press("Tab");
+  await workbench.reach("what shows an item", button, "Tab");
   await page.keyboard.press("Enter");
   await page.locator(".tab.active", { hasText: "Context.md" }).waitFor();
   await page.locator(".editor-instance .view-lines", { hasText: "characters" }).first().waitFor();

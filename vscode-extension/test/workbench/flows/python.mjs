@@ -38,9 +38,8 @@ export async function go(workbench, { say, shot }) {
   const told = await workbench.told("Ullage needs");
   assert.ok(told.startsWith(oldest), told);
   say(`told: ${told}`);
-  await workbench.focusItem(INSTALLATION);
+  assert.ok((await textOf(await workbench.itemHover(INSTALLATION, "3.9.18"))).startsWith(oldest));
   assert.ok((await label(page, INSTALLATION)).startsWith(`Python needed for Ullage. ${oldest}`));
-  assert.ok((await hovered(page, "3.9.18")).startsWith(oldest));
   await shot("python-old");
   say(`view: ${await view(workbench, `Found Python 3.9.18 at ${old}`)}`);
   await shot("python-old-view");
@@ -54,8 +53,7 @@ export async function go(workbench, { say, shot }) {
     say(`told: ${await workbench.told(said)}`);
     const { label } = await gaugeShows(workbench, "?");
     assert.ok(label.includes(said), label);
-    await workbench.focusItem(GAUGE);
-    say(`hover: ${await hovered(page, said)}`);
+    say(`hover: ${await textOf(await workbench.itemHover(GAUGE, said))}`);
     await shot(`python-${name}`);
     say(`view: ${await view(workbench, said)}`);
     await shot(`python-${name}-view`);
@@ -70,12 +68,6 @@ export async function go(workbench, { say, shot }) {
 
 async function label(page, item) {
   return page.locator(`${item} a`).getAttribute("aria-label");
-}
-
-async function hovered(page, text) {
-  const hover = page.locator(".monaco-hover:visible", { hasText: text });
-  await hover.waitFor();
-  return textOf(hover);
 }
 
 /** Return what the Window view says in place of its rows; beside its name stands what was found. */
@@ -96,11 +88,11 @@ async function choose(workbench, text, interpreter) {
 
 async function setInterpreter(workbench, interpreter) {
   const { page } = workbench;
-  await workbench.command("Context: Open Interpreter Setting");
   const input = page.locator(".settings-editor .setting-item-contents input:focus");
-  await page.locator(".settings-editor .setting-item-contents", { hasText: "Interpreter" }).first().waitFor();
-  for (let n = 0; n < 40 && (await input.count()) === 0; n += 1) await page.keyboard.press("Tab");
-  assert.equal(await input.count(), 1, "the keyboard does not reach the setting");
+  await workbench.reach("the setting", input, "Tab", async () => {
+    await workbench.command("Context: Open Interpreter Setting");
+    await page.locator(".settings-editor .setting-item-contents", { hasText: "Interpreter" }).first().waitFor();
+  });
   await input.fill(interpreter);
   await page.keyboard.press("Enter");
 }
@@ -121,8 +113,7 @@ async function killed(workbench, { say, shot }) {
   process.kill(serverId(workbench), "SIGKILL");
   say(`told: ${await workbench.told("is not started again")}`);
   say(`item: ${(await gaugeShows(workbench, "?")).label}`);
-  await workbench.focusItem(GAUGE);
-  say(`hover: ${await hovered(page, "Ullage")}`);
+  say(`hover: ${await textOf(await workbench.itemHover(GAUGE, "Ullage"))}`);
   await shot("server-stopped");
   await page.keyboard.press("Enter");
   await gaugeShows(workbench, "42%");

@@ -118,8 +118,8 @@ async function merge(workbench, files, { say, shot }) {
   await page.keyboard.type(" Each time with the key of its order.");
   await page.keyboard.press("Enter");
   await holds(files["MEMORY.md"], (text) => text.includes(`- ${RETRIES} Each time with the key of its order.`));
-  await workbench.topLens("Nothing waits");
   say(`told: ${await workbench.told("accepted into MEMORY.md")}`);
+  await workbench.topLens("Nothing waits");
   await shot("review-merged");
   await workbench.row("Inbox").waitFor({ state: "detached" });
   say("merged");
@@ -128,10 +128,10 @@ async function merge(workbench, files, { say, shot }) {
 async function undo(workbench, files, { say, shot }) {
   await workbench.command("Context: Undo Last Review");
   await holds(files["MEMORY.md"], (text) => !text.includes(RETRIES));
+  say(`told: ${await workbench.told("Taken back")}`);
   await workbench.topLens("2 items wait");
   await workbench.focusRow("Memory", RETRIES);
   await shot("review-undone");
-  say(`told: ${await workbench.told("Taken back")}`);
   assert.ok(existsSync(files["DREAMS.md"]));
 }
 
@@ -149,26 +149,18 @@ async function goTo(workbench, files, finding, nAbove) {
 /** Run what stands above an item, chosen from the list of its line. */
 async function lensCommand(workbench, files, finding, title, shot) {
   await goTo(workbench, files, finding, 2);
-  await workbench.command("Show CodeLens Commands for Current Line");
-  await workbench.page.locator(".quick-input-widget .monaco-list-row", { hasText: title }).first().waitFor();
+  const offered = workbench.page.locator(".quick-input-widget .monaco-list-row", { hasText: title });
+  // A line whose lenses are being read has none.
+  await workbench.show(offered, () => workbench.command("Show CodeLens Commands for Current Line"));
   await shot?.("review-lens");
   await workbench.pick(title);
 }
 
 /** Run a code action at the cursor. */
 async function action(workbench, title, shot, name) {
-  const { page } = workbench;
-  await page.keyboard.press("Control+.");
-  const widget = page.locator(".action-widget");
-  await widget.locator(".monaco-list-row", { hasText: title }).first().waitFor();
+  await workbench.fix(title);
   await shot(name);
-  const focused = widget.locator(".monaco-list-row.focused", { hasText: title });
-  await until(`the keyboard to reach ${title}`, async () => {
-    if (await focused.isVisible()) return true;
-    await page.keyboard.press("ArrowDown");
-    return false;
-  });
-  await page.keyboard.press("Enter");
+  await workbench.page.keyboard.press("Enter");
 }
 
 async function holds(file, isWanted) {

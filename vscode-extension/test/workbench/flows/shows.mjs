@@ -14,8 +14,7 @@ export async function go(workbench, { say, shot }) {
   const transcript = writeSession(workbench, { id: sessionId(5), usedTokens: 166_000 });
   await gaugeShows(workbench, "83%");
 
-  await page.keyboard.press("Control+Alt+U");
-  await page.locator(".quick-input-widget .monaco-list-row", { hasText: "Compact…" }).first().waitFor();
+  await workbench.show(page.locator(".quick-input-widget .monaco-list-row", { hasText: "Compact…" }), () => page.keyboard.press("Control+Alt+U"));
   say(`menu: ${(await page.locator(".quick-input-list-row:first-child .label-name").allInnerTexts()).join(", ")}`);
   await shot("menu");
   await page.keyboard.press("Escape");
@@ -44,8 +43,7 @@ export async function go(workbench, { say, shot }) {
   await shot("status");
 
   await workbench.openFile(transcript);
-  await workbench.focusItem(".statusbar-item[id$='languageStatus']");
-  await page.locator(".monaco-hover:visible", { hasText: "Ullage: running" }).waitFor();
+  await workbench.itemHover(".statusbar-item[id$='languageStatus']", "Ullage: running");
   await shot("language-status");
 
   await workbench.command("Context: Restart Server");

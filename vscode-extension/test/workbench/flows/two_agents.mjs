@@ -99,20 +99,10 @@ class Visit {
 
   /** Run a command of the focused row, and return true; false where its menu has none such. */
   async rowCommand(label) {
-    const { page } = this;
-    const entries = page.locator(".monaco-menu .action-item");
-    await until("the menu of the row", async () => {
-      // A row that is being drawn anew takes no keys.
-      await page.keyboard.press("Shift+F10");
-      return entries.first().waitFor({ timeout: 3000 }).then(() => true, () => false);
-    });
-    if ((await entries.filter({ hasText: label }).count()) === 0) {
-      await page.keyboard.press("Escape");
-      return false;
-    }
-    await this.walk("ArrowDown", page.locator(".monaco-menu .action-item.focused", { hasText: label }));
-    await page.keyboard.press("Enter");
-    return true;
+    const isThere = (await (await this.workbench.rowMenu()).filter({ hasText: label }).count()) > 0;
+    await this.page.keyboard.press("Escape");
+    if (isThere) await this.workbench.rowCommand(label);
+    return isThere;
   }
 
   /** Press a key until something is there. */
