@@ -135,6 +135,25 @@ async def test_what_was_undone_is_made_again_without_a_question(editor, full_ses
     assert full_session.read_bytes() == after
 
 
+@pytest.mark.parametrize("answer", ["Undo", None])
+async def test_what_an_outcome_offered_before_a_new_server_is_undone_after_a_question(
+    editor, full_session: Path, answer: str | None
+) -> None:
+    await begun(editor)
+    before = full_session.read_bytes()
+    offered = await offered_undo(editor, full_session)
+    after = idle(full_session).read_bytes()
+    # As a server that was started since has it.
+    editor.server.sessions.made.clear()
+    with pytest.raises(JsonRpcException, match="was changed again since"):
+        await editor.execute("ullage.undo", {**offered, "change": "9999"})
+    editor.answer = answer
+    undone = await editor.execute("ullage.undo", offered)
+    assert undone.outcome == ("cancelled" if answer is None else "done")
+    assert editor.questions[0].startswith(f"Undo the last prune of {NAME}?")
+    assert full_session.read_bytes() == (after if answer is None else before)
+
+
 async def test_an_outcome_undoes_nothing_else(editor, full_session: Path) -> None:
     await begun(editor)
     offered = await offered_undo(editor, full_session)

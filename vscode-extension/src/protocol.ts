@@ -426,7 +426,7 @@ export interface PruneArgument {
 
 export interface UndoArgument {
   session: string | null;
-  /** The change that an outcome named, asked about only where messages would be left behind. Null is the last one, which is asked about. */
+  /** The change that an outcome named, asked about only where messages would be left behind, or where another server made it. Null is the last one, which is asked about. */
   change: string | null;
 }
 

@@ -471,7 +471,8 @@ class UndoArgument:
     session: str | None = None
     change: str | None = None
     """The change that an outcome named: that one is taken back, asked about only where messages
-    would be left behind. None is the last one, which is asked about.
+    would be left behind, or where another server made it. None is the last one, which is asked
+    about.
     """
 
 

@@ -146,13 +146,17 @@ def _outputs(plan: PruningPlan) -> str:
 
 async def run_undo(ls: UllageServer, argument: UndoArgument) -> Outcome:
     path = session_path(ls, argument.session)
-    if argument.change is None:
+    made = None if argument.change is None else ls.sessions.made.get(path)
+    if made is None:
         session = await asyncio.to_thread(find_session, str(path), ls.places)
         plan = await asyncio.to_thread(plan_undo, session, ls.config, ls.places)
+        last_id = None if plan.receipt is None else plan.receipt.receipt_id
+        if argument.change not in (None, last_id):
+            raise changed_since(path)
+        # What an earlier server made is known by its receipt, and what the agent did since is not.
         is_agreed = False
     else:
-        made = ls.sessions.made.get(path)
-        if made is None or made.receipt_id != argument.change:
+        if made.receipt_id != argument.change:
             raise changed_since(path)
         plan = await asyncio.to_thread(plan_undo_of, made, ls.config, ls.places)
         is_agreed = not plan.n_left_behind
