@@ -4,7 +4,7 @@ import functools
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias, TypeVar, cast, get_type_hints
+from typing import Protocol, TypeAlias, TypeVar, cast, get_type_hints
 
 import attrs
 import msgspec
@@ -22,6 +22,13 @@ A = TypeVar("A", bound=attrs.AttrsInstance)
 R = TypeVar("R", bound=attrs.AttrsInstance)
 Handler: TypeAlias = Callable[..., Awaitable[object]]
 Run: TypeAlias = Callable[[UllageServer, A], Awaitable[R]]
+Name: TypeAlias = Callable[[UllageServer, A], Awaitable[str | None]]
+"""Names the session that is asked of; None where it is not known."""
+
+
+class OfSession(Protocol):
+    @property
+    def session(self) -> str | None: ...
 
 
 @dataclass(frozen=True)
@@ -34,10 +41,13 @@ class Method:
     handler: Handler
 
 
-def command(name: str, run: Run[A, R], *, writes: bool = True) -> Method:
+def command(
+    name: str, run: Run[A, R], name_session: Name[A] | None, *, writes: bool = True
+) -> Method:
     """Declare a command; one that writes is refused where nothing may be written.
 
-    What became of it is told to the user where the client does not do that by itself.
+    What became of it is told to the user where the client does not do that by itself. Its refusals
+    begin with what `name_session` gives; None where it is asked of no session.
     """
     argument, result = _types(run)
 
@@ -45,7 +55,7 @@ def command(name: str, run: Run[A, R], *, writes: bool = True) -> Method:
     async def handler(ls: UllageServer, given: object) -> R:
         if writes:
             ls.refuse_write()
-        answer = await _run_named(run, ls, _read_argument(given, argument))
+        answer = await _run_named(run, name_session, ls, _read_argument(given, argument))
         if isinstance(answer, Outcome) and answer.text is None:
             resume = "" if answer.resume is None else f". Go on with: {answer.resume.command}"
             tell(ls, f"{answer.message}{resume}")
@@ -54,7 +64,9 @@ def command(name: str, run: Run[A, R], *, writes: bool = True) -> Method:
     return Method(name, argument, result, answer_errors(handler))
 
 
-def request(name: str, run: Run[A, R], *, writes: bool = False) -> Method:
+def request(
+    name: str, run: Run[A, R], name_session: Name[A] | None, *, writes: bool = False
+) -> Method:
     """Declare a request, whose parameters become one typed argument."""
     argument, result = _types(run)
 
@@ -68,25 +80,31 @@ def request(name: str, run: Run[A, R], *, writes: bool = False) -> Method:
             token = params.pop("workDoneToken", None)
         reset = client_token.set(token if isinstance(token, str | int) else None)
         try:
-            return await _run_named(run, ls, _read_argument(params, argument))
+            return await _run_named(run, name_session, ls, _read_argument(params, argument))
         finally:
             client_token.reset(reset)
 
     return Method(name, argument, result, answer_errors(handler))
 
 
-async def _run_named(run: Run[A, R], ls: UllageServer, argument: A) -> R:
+async def name_asked(ls: UllageServer, argument: OfSession) -> str | None:
+    """Name the session of an argument: one that is followed, or that the gauge shows."""
+    path = ls.gauge_path() if argument.session is None else Path(argument.session)
+    followed = None if path is None else ls.sessions.followed.get(path)
+    return None if followed is None else name_text(followed.loaded)
+
+
+async def _run_named(
+    run: Run[A, R], name_session: Name[A] | None, ls: UllageServer, argument: A
+) -> R:
     """Run what answers a request; a refusal names the session that it was asked of."""
     try:
         return await run(ls, argument)
     except UllageError as error:
-        # What is asked of no session has no such field.
-        session = cast(object, getattr(argument, "session", ""))
-        path = ls.gauge_path() if session is None else Path(str(session))
-        followed = None if path is None else ls.sessions.followed.get(path)
-        if followed is None:
+        name = None if name_session is None else await name_session(ls, argument)
+        if name is None:
             raise
-        raise UllageError(f"{name_text(followed.loaded)}: {error}") from None
+        raise UllageError(f"{name}: {error}") from None
 
 
 def _types(run: Run[A, R]) -> tuple[type[A], type[R]]:

@@ -49,7 +49,7 @@ from ullage.lsp.error_edge import answer_errors
 from ullage.lsp.follow import follow
 from ullage.lsp.lifecycle import ClientInput, keep_responsive, start_log
 from ullage.lsp.memory import close_memories
-from ullage.lsp.methods import Handler, Method, command, request
+from ullage.lsp.methods import Handler, Method, command, name_asked, request
 from ullage.lsp.state import Reactions, UllageServer
 from ullage.lsp.views import gauge, sessions, usage, window
 from ullage.lsp.views.memory import (
@@ -92,42 +92,42 @@ FEATURES: tuple[tuple[str, Handler, object | None], ...] = (
     (types.WORKSPACE_TEXT_DOCUMENT_CONTENT, virtual_documents.text_document_content, None),
 )
 COMMANDS: tuple[Method, ...] = (
-    command(protocol.AUTO_COMMAND, auto.run_auto),
-    command(protocol.SNOOZE_COMMAND, auto.run_snooze),
-    command(protocol.COMPACT_COMMAND, change.run_compact),
-    command(protocol.PREVIEW_COMMAND, preview.run_preview),
-    command(protocol.APPLY_COMMAND, preview.run_apply),
-    command(protocol.REGENERATE_COMMAND, preview.run_regenerate),
-    command(protocol.DISCARD_COMMAND, preview.run_discard),
-    command(protocol.PRUNE_COMMAND, change.run_prune),
-    command(protocol.UNDO_COMMAND, change.run_undo),
-    command(protocol.REDO_COMMAND, change.run_redo),
-    command(protocol.CHECKPOINT_COMMAND, checkpoint.run_checkpoint),
+    command(protocol.AUTO_COMMAND, auto.run_auto, name_asked),
+    command(protocol.SNOOZE_COMMAND, auto.run_snooze, name_asked),
+    command(protocol.COMPACT_COMMAND, change.run_compact, name_asked),
+    command(protocol.PREVIEW_COMMAND, preview.run_preview, name_asked),
+    command(protocol.APPLY_COMMAND, preview.run_apply, preview.name_previewed),
+    command(protocol.REGENERATE_COMMAND, preview.run_regenerate, preview.name_previewed),
+    command(protocol.DISCARD_COMMAND, preview.run_discard, preview.name_previewed),
+    command(protocol.PRUNE_COMMAND, change.run_prune, name_asked),
+    command(protocol.UNDO_COMMAND, change.run_undo, name_asked),
+    command(protocol.REDO_COMMAND, change.run_redo, name_asked),
+    command(protocol.CHECKPOINT_COMMAND, checkpoint.run_checkpoint, name_asked),
     # As text it changes nothing: what does is refused in it.
-    command(protocol.RESTORE_COMMAND, checkpoint.run_restore, writes=False),
-    command(protocol.PIN_COMMAND, pin.run_pin),
-    command(protocol.UNPIN_COMMAND, pin.run_unpin),
-    command(protocol.FLUSH_COMMAND, flush.run_flush),
-    command(protocol.ACCEPT_MEMORY_COMMAND, memory.run_accept),
-    command(protocol.DREAM_COMMAND, dream.run_dream),
-    command(protocol.REVIEW_MEMORY_COMMAND, review.run_review),
-    command(protocol.EDIT_MEMORY_ITEM_COMMAND, review.run_edit),
-    command(protocol.UNDO_REVIEW_COMMAND, review.run_undo_review),
-    command(protocol.SHOW_COMMAND, virtual_documents.run_show, writes=False),
-    command(protocol.CHOOSE_COMMAND, choose.run_choose, writes=False),
+    command(protocol.RESTORE_COMMAND, checkpoint.run_restore, name_asked, writes=False),
+    command(protocol.PIN_COMMAND, pin.run_pin, name_asked),
+    command(protocol.UNPIN_COMMAND, pin.run_unpin, name_asked),
+    command(protocol.FLUSH_COMMAND, flush.run_flush, name_asked),
+    command(protocol.ACCEPT_MEMORY_COMMAND, memory.run_accept, None),
+    command(protocol.DREAM_COMMAND, dream.run_dream, None),
+    command(protocol.REVIEW_MEMORY_COMMAND, review.run_review, None),
+    command(protocol.EDIT_MEMORY_ITEM_COMMAND, review.run_edit, None),
+    command(protocol.UNDO_REVIEW_COMMAND, review.run_undo_review, None),
+    command(protocol.SHOW_COMMAND, virtual_documents.run_show, None, writes=False),
+    command(protocol.CHOOSE_COMMAND, choose.run_choose, name_asked, writes=False),
 )
 REQUESTS: tuple[Method, ...] = (
-    request(protocol.STATUS_REQUEST, gauge.run_status),
-    request(protocol.SESSIONS_REQUEST, sessions.run_sessions),
-    request(protocol.WINDOW_REQUEST, window.run_window),
-    request(protocol.HISTORY_REQUEST, gauge.run_history),
-    request(protocol.USAGE_REQUEST, usage.run_usage),
-    request(protocol.CHECKPOINTS_REQUEST, sessions.run_checkpoints),
-    request(protocol.MEMORY_REQUEST, run_memory),
-    request(protocol.MEMORY_SEARCH_REQUEST, run_memory_search),
-    request(protocol.MEMORY_CHOSEN_REQUEST, run_memory_chosen),
-    request(protocol.PREVIEW_REQUEST, preview.make_only, writes=True),
-    request(protocol.PRUNABLE_REQUEST, window.run_prunable),
+    request(protocol.STATUS_REQUEST, gauge.run_status, name_asked),
+    request(protocol.SESSIONS_REQUEST, sessions.run_sessions, name_asked),
+    request(protocol.WINDOW_REQUEST, window.run_window, name_asked),
+    request(protocol.HISTORY_REQUEST, gauge.run_history, name_asked),
+    request(protocol.USAGE_REQUEST, usage.run_usage, name_asked),
+    request(protocol.CHECKPOINTS_REQUEST, sessions.run_checkpoints, name_asked),
+    request(protocol.MEMORY_REQUEST, run_memory, name_asked),
+    request(protocol.MEMORY_SEARCH_REQUEST, run_memory_search, None),
+    request(protocol.MEMORY_CHOSEN_REQUEST, run_memory_chosen, None),
+    request(protocol.PREVIEW_REQUEST, preview.make_only, name_asked, writes=True),
+    request(protocol.PRUNABLE_REQUEST, window.run_prunable, name_asked),
 )
 REACTIONS = Reactions(
     to_session=(

@@ -171,7 +171,7 @@ async def test_a_session_that_went_on_is_told_of_and_the_text_is_kept(
     idle(full_session)
     before = full_session.read_bytes()
     message = await refused(editor.execute("ullage.apply", {"preview": preview.preview}))
-    assert "went on since this was previewed" in message
+    assert message.startswith(f"{NAME}: the session went on since this was previewed")
     assert full_session.read_bytes() == before
     assert "- Mine." in Path(preview.proposedPath).read_text("utf-8")
 
@@ -183,7 +183,7 @@ async def test_without_the_marker_nothing_is_applied(editor, full_session: Path)
     path = Path(preview.proposedPath)
     path.write_text(path.read_text("utf-8").replace(MARKER, ""), "utf-8")
     message = await refused(editor.execute("ullage.apply", {"preview": preview.preview}))
-    assert "the line that ends the summary is missing" in message
+    assert message.startswith(f"{NAME}: the line that ends the summary is missing")
     assert full_session.read_bytes() == before
 
 
@@ -235,13 +235,26 @@ async def test_a_newer_preview_takes_the_place_of_the_older(editor, full_session
 
 async def test_a_preview_that_is_discarded_is_gone(editor, full_session: Path) -> None:
     await editor.start()
+    editor.open(full_session)
+    await editor.gauge(lambda gauge: gauge.title == NAME)
     preview = await previewed(editor, full_session)
     outcome = await editor.execute("ullage.discard", {"preview": preview.preview})
     assert outcome.outcome == "done"
     assert not Path(preview.proposedPath).parent.exists()
     for command in ("apply", "discard", "regenerate"):
         message = await refused(editor.execute(f"ullage.{command}", {"preview": preview.preview}))
-        assert message == "this preview is gone: make a new one"
+        assert message == f"{NAME}: this preview is gone: make a new one"
+
+
+async def test_a_refusal_names_a_session_that_is_not_followed(editor, place) -> None:
+    data = conversation(12, chars=6000, usage=116_480, cwd=str(place.root / "elsewhere")).data
+    path = place.write("s.jsonl", data)
+    await editor.start()
+    preview = await previewed(editor, path)
+    path.unlink()
+    for command in ("apply", "regenerate"):
+        message = await refused(editor.execute(f"ullage.{command}", {"preview": preview.preview}))
+        assert message.startswith(f"{NAME}: ")
 
 
 @pytest.mark.parametrize("name", ["../../work/shop", "", "0" * 16, "x" * 200])
@@ -366,7 +379,7 @@ async def test_what_was_typed_for_an_earlier_proposal_is_kept_and_not_applied(
     )
     assert "- Not saved." in aside.read_text("utf-8")
     message = await refused(editor.execute("ullage.apply", named))
-    assert message.startswith("another summary was proposed since this one, nothing was applied")
+    assert message.startswith(f"{NAME}: another summary was proposed since this one, nothing was")
     assert full_session.read_bytes() == longer.data
     assert await lens_titles(editor, preview) == [
         NAME,
@@ -411,7 +424,7 @@ async def test_a_text_that_is_too_long_is_not_applied_nor_is_the_saved_one(
         "Discard",
     ]
     message = await refused(editor.execute("ullage.apply", {"preview": preview.preview}))
-    assert message.startswith("the text in the editor is too long for a summary")
+    assert message.startswith(f"{NAME}: the text in the editor is too long for a summary")
     assert full_session.read_bytes() == before
     type_text(editor, path, with_summary(path, "## Goal\n- Short."))
     assert (await lens_titles(editor, preview))[2] == "Apply (−45%)"

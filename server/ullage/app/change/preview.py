@@ -290,8 +290,8 @@ def _load_again(
     loaded = load(open_session(preview.path), config, places, count_text)
     if _fingerprint(loaded) != preview.note.fingerprint:
         raise ChangedMeanwhile(
-            f"{preview.path.name} went on since this was previewed, nothing was applied: your text"
-            " is kept; regenerate the preview to see what would go now"
+            "the session went on since this was previewed, nothing was applied: your text is kept;"
+            " regenerate the preview to see what would go now"
         )
     return loaded
 

@@ -14,10 +14,11 @@ from ullage.app.change.preview import (
     make_preview,
     plan_proposed,
 )
+from ullage.app.gauge.status_text import name_text
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import NoCompaction
 from ullage.core.gauge.gauge import Layer
-from ullage.errors import PreviewRefused
+from ullage.errors import PreviewNotFound, PreviewRefused
 from ullage.lsp import protocol
 from ullage.lsp.commands import progress
 from ullage.lsp.commands.change import report_made
@@ -26,6 +27,7 @@ from ullage.lsp.documents.diagnostics import check_proposals
 from ullage.lsp.follow import load_session, show_changed
 from ullage.lsp.messages import tell
 from ullage.lsp.state import UllageServer
+from ullage.store.documents.previews import preview_id_of
 
 
 async def make_only(ls: UllageServer, argument: protocol.PreviewArgument) -> protocol.PreviewResult:
@@ -91,6 +93,19 @@ async def run_discard(ls: UllageServer, argument: protocol.ApplyArgument) -> pro
         outcome="done",
         message=f"Preview discarded, the session is as it was · {preview.note.name}{kept}",
     )
+
+
+async def name_previewed(
+    ls: UllageServer, argument: protocol.ApplyArgument | protocol.RegenerateArgument
+) -> str | None:
+    """Name the session of a preview; where that is gone, one that is followed."""
+    try:
+        return (await asyncio.to_thread(find_preview, argument.preview, ls.places)).note.name
+    except PreviewNotFound:
+        followed = ls.sessions.followed.items()
+        named = (f.loaded for path, f in followed if preview_id_of(path) == argument.preview)
+        loaded = next(named, None)
+        return None if loaded is None else name_text(loaded)
 
 
 async def _make(
