@@ -56,6 +56,17 @@ def test_the_sample_gives_the_prompt_tokens_of_its_last_answer() -> None:
     assert context.problems == ()
 
 
+def test_thoughts_are_part_of_the_answer_and_not_of_the_context() -> None:
+    gemini = GeminiFile()
+    gemini.user("hello")
+    gemini.model("hi", n_input=120)
+    context = read(gemini.data).context
+    usage = context.items[-1].message.usage
+    assert usage is not None
+    assert (usage.n_sent, usage.n_output, usage.n_total) == (120, 55, 120)
+    assert gauge_of(context).used_tokens == 120
+
+
 def test_the_sample_is_compressed_once_although_it_was_resumed_too() -> None:
     lines = sample_lines()
     before = read(b"".join(lines[:COMPRESSED_AT])).context

@@ -248,10 +248,10 @@ def _usage(record: entries.JsonObject) -> entries.Usage | None:
     thoughts, but counts only from the next prompt on, in its own gauge and so in ours.
     """
     tokens = object_of(record, "tokens") or {}
-    n_input, n_output, n_cached = (
-        max(0, n) for n in counts_in(tokens, ("input", "output", "cached"))
+    n_input, n_output, n_thought, n_cached = (
+        max(0, n) for n in counts_in(tokens, ("input", "output", "thoughts", "cached"))
     )
-    return make_usage(max(0, n_input - n_cached), n_output, n_cached, 0, n_input)
+    return make_usage(max(0, n_input - n_cached), n_output + n_thought, n_cached, 0, n_input)
 
 
 def _item(
