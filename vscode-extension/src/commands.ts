@@ -88,9 +88,9 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
       preview.show({ session: sessionOf(target, shown), layer: null, focus: null }),
     ),
     register("ullage.showPreview", () => preview.showAgain()),
-    register("ullage.applyPreview", () => preview.apply()),
-    register("ullage.regeneratePreview", () => preview.regenerate()),
-    register("ullage.discardPreview", () => preview.discard()),
+    register("ullage.applyPreview", (target) => preview.apply(fileOf(target))),
+    register("ullage.regeneratePreview", (target) => preview.regenerate(fileOf(target))),
+    register("ullage.discardPreview", (target) => preview.discard(fileOf(target))),
     register("ullage.pruneToolResults", (target) => pruneToolResults(client, sessionOf(target, shown))),
     register("ullage.pruneItem", async (target) => {
       // A key gives no row; who called it for one that is gone since does not mean the selected one.
@@ -190,6 +190,11 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
     }),
     register("ullage.copyDebugInformation", () => copyDebugInformation(parts)),
   );
+}
+
+/** Return the file in whose title a command was chosen; undefined from the palette. */
+function fileOf(target: unknown): vscode.Uri | undefined {
+  return target instanceof vscode.Uri ? target : undefined;
 }
 
 async function copyDebugInformation({ client, own }: Parts): Promise<void> {

@@ -58,7 +58,7 @@ export function activate(context: vscode.ExtensionContext): void {
     logger.error(errorMessage(error));
   });
   const trees = new Trees(client, shown, logger);
-  const kept = new KeptPreviews(context.workspaceState);
+  const kept = new KeptPreviews(context.workspaceState, shown);
   const preview: CompactionPreview = new CompactionPreview(client, kept);
   const plot = new PlotPanel(client, logger);
   runningClient = client;
@@ -69,7 +69,7 @@ export function activate(context: vscode.ExtensionContext): void {
     shown,
     trees,
     kept,
-    followSources(kept),
+    followSources(kept, logger),
     plot,
     installation,
     new InstallationItem(client, installation),

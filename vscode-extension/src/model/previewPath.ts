@@ -1,13 +1,13 @@
-/** Which files are proposals of the server's: by their place, since another window may have made them. */
+/** Which files are of the server's previews: by their place, since another window may have made them. */
 
 /** As `server/ullage/store/documents/previews.py` names them. */
-const PROPOSED = /^(.+)[/\\]previews[/\\]([0-9a-f]{16})[/\\]proposed\.md$/;
+const PREVIEW_FILE = /^(.+)[/\\]previews[/\\]([0-9a-f]{16})[/\\](?:before|proposed)\.md$/;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Return the name of the preview whose proposal that is; undefined for any other file. */
+/** Return the name of the preview that a file is the proposal of, or the messages beside it; undefined for any other file. */
 export function previewName(path: string, stateFolder: string, isSameFile: (one: string, other: string) => boolean): string | undefined {
-  const [, folder, name] = PROPOSED.exec(path) ?? [];
+  const [, folder, name] = PREVIEW_FILE.exec(path) ?? [];
   return folder !== undefined && isSameFile(folder, stateFolder) ? name : undefined;
 }
 

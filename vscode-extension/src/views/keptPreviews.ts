@@ -5,15 +5,20 @@
  */
 
 import * as vscode from "vscode";
+import { shownAsText } from "../model/shownText";
 import { showQuietly } from "./outcome";
 import { closeEditors, exists, isOpen, isSameFile, isTabOf, openDocument, pathOf, previewAt, type KeptPreview } from "./previewFile";
+import type { ShownSession } from "./shownSession";
 
 const STATE_KEY = "ullage.previews";
 
 export class KeptPreviews implements vscode.Disposable {
   private readonly subscription: vscode.Disposable;
 
-  constructor(private readonly memory: vscode.Memento) {
+  constructor(
+    private readonly memory: vscode.Memento,
+    private readonly shown: ShownSession,
+  ) {
     this.subscription = vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
       const left = this.all.filter((kept) => closed.some((tab) => isTabOf(tab, kept.proposedPath)) && !isOpen(kept));
       if (left.length > 0) {
@@ -30,23 +35,22 @@ export class KeptPreviews implements vscode.Disposable {
   }
 
   /**
-   * Return the preview of that name, else the one in the active editor, else the last one.
+   * Return the preview of that name, or of that file or else of the active editor's; where neither is of one, the user chooses.
    *
    * @throws Error in words for the user, when there is none, and what `isThere` throws
    */
-  async current(name?: string): Promise<KeptPreview> {
+  async current(meant?: string | vscode.Uri): Promise<KeptPreview> {
     const { activeTab } = vscode.window.tabGroups.activeTabGroup;
-    const activePath = activeTab && pathOf(activeTab);
-    const active = activePath === undefined ? undefined : this.at(activePath);
-    const found =
-      name === undefined ? (active ?? this.all.at(-1)) : [...this.all, active].find((kept) => kept?.preview === name);
+    const filePath = meant instanceof vscode.Uri ? meant.fsPath : activeTab && pathOf(activeTab);
+    const ofFile = filePath === undefined ? undefined : this.at(filePath);
+    const found = typeof meant === "string" ? [...this.all, ofFile].find((kept) => kept?.preview === meant) : (ofFile ?? (await this.choose()));
     if (found === undefined) {
       throw new Error(vscode.l10n.t("There is no preview. Make one with \"Context: Compact Session…\"."));
     }
     if (await this.isThere(found)) {
       return found;
     }
-    throw new Error(vscode.l10n.t("The preview is gone. Make a new one with \"Context: Compact Session…\"."));
+    throw new Error(vscode.l10n.t("{0} is gone. Make a new one with \"Context: Compact Session…\".", titleOf(found)));
   }
 
   /**
@@ -68,9 +72,9 @@ export class KeptPreviews implements vscode.Disposable {
     throw new vscode.CancellationError();
   }
 
-  /** Return the preview whose file that is. */
+  /** Return the preview that a file is the proposal of, or the messages beside it. */
   at(filePath: string): KeptPreview | undefined {
-    return this.all.find(({ proposedPath }) => isSameFile(proposedPath, filePath)) ?? previewAt(filePath);
+    return this.all.find(({ proposedPath, beforePath }) => [proposedPath, beforePath].some((path) => isSameFile(path, filePath))) ?? previewAt(filePath);
   }
 
   async remember(preview: KeptPreview): Promise<void> {
@@ -85,6 +89,25 @@ export class KeptPreviews implements vscode.Disposable {
 
   dispose(): void {
     this.subscription.dispose();
+  }
+
+  /**
+   * Let the user choose one, but where the only one is of the session that the gauge shows; undefined where there is none.
+   *
+   * @throws CancellationError when that is given up
+   */
+  private async choose(): Promise<KeptPreview | undefined> {
+    const areThere = await Promise.all(this.all.map(exists));
+    const entries = this.all.filter((_, at) => areThere[at]).map((kept) => ({ kept, label: shownAsText(titleOf(kept)) }));
+    const [first] = entries;
+    if (first === undefined || (entries.length === 1 && first.kept.session === this.shown.session?.path)) {
+      return first?.kept;
+    }
+    const choice = await vscode.window.showQuickPick(entries, { title: vscode.l10n.t("Choose Compaction Preview") });
+    if (choice === undefined) {
+      throw new vscode.CancellationError();
+    }
+    return choice.kept;
   }
 
   private others({ proposedPath }: KeptPreview): readonly KeptPreview[] {
@@ -105,6 +128,10 @@ export class KeptPreviews implements vscode.Disposable {
     void vscode.commands.executeCommand("setContext", "ullage.previews", paths);
     void vscode.commands.executeCommand("setContext", "ullage.hasPreview", paths.length > 0);
   }
+}
+
+function titleOf({ title, proposedPath }: KeptPreview): string {
+  return title ?? proposedPath;
 }
 
 async function offerToSave(document: vscode.TextDocument): Promise<void> {

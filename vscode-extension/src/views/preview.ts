@@ -16,7 +16,7 @@ import { showOutcome } from "./outcome";
 import { digestOf, isEdited, isOpen, isSameFile, isWrittenSince, save, showBesideMessages, type KeptPreview } from "./previewFile";
 import { withPatience } from "./progress";
 
-/** Each preview is named by what the server calls it; without a name the one in the active editor is meant. */
+/** Each preview is named by what the server calls it or by a file of it; without either, by the active editor or the user. */
 export class CompactionPreview {
   constructor(
     private readonly client: Client,
@@ -51,8 +51,8 @@ export class CompactionPreview {
   }
 
   /** Make the compaction with the text as it stands in the editor. */
-  async apply(name?: string): Promise<void> {
-    const current = await this.kept.current(name);
+  async apply(meant?: string | vscode.Uri): Promise<void> {
+    const current = await this.kept.current(meant);
     await save(current);
     const outcome = await withPatience(vscode.l10n.t("Compacting the session…"), (options) =>
       this.client.execute(APPLY_COMMAND, { preview: current.preview }, options),
@@ -67,8 +67,8 @@ export class CompactionPreview {
   }
 
   /** Have another text proposed, with what the user says is important. */
-  async regenerate(name?: string): Promise<void> {
-    const current = await this.kept.current(name);
+  async regenerate(meant?: string | vscode.Uri): Promise<void> {
+    const current = await this.kept.current(meant);
     if (!isOpen(current) && (await isEdited(current))) {
       // No editor is open in which to undo it.
       const regenerate = vscode.l10n.t("Regenerate");
@@ -94,8 +94,8 @@ export class CompactionPreview {
   }
 
   /** Remove the preview; the server keeps what the user has edited. The session stays as it is. */
-  async discard(name?: string): Promise<void> {
-    const current = await this.kept.current(name);
+  async discard(meant?: string | vscode.Uri): Promise<void> {
+    const current = await this.kept.current(meant);
     // An editor without unsaved changes closes without a question.
     await save(current);
     const outcome = await this.client.execute(DISCARD_COMMAND, { preview: current.preview });
@@ -104,10 +104,10 @@ export class CompactionPreview {
   }
 
   /** Have the server propose a text, and show it; it may be the one that the user has edited before. */
-  private async propose(title: string, task: (options: RequestOptions) => Promise<PreviewResult>): Promise<void> {
+  private async propose(action: string, task: (options: RequestOptions) => Promise<PreviewResult>): Promise<void> {
     const asked_ms = Date.now();
     const before = await Promise.all(this.kept.all.map(async (kept) => ({ kept, digest: await digestOf(kept.proposedPath) })));
-    const result = await withPatience(title, task);
+    const result = await withPatience(action, task);
     if (result === undefined) {
       return;
     }
@@ -117,12 +117,12 @@ export class CompactionPreview {
     if (result.preview === null) {
       return;
     }
-    const { preview, session, beforePath, proposedPath } = result.preview;
+    const { preview, session, title, beforePath, proposedPath } = result.preview;
     const known = before.find(({ kept }) => isSameFile(kept.proposedPath, proposedPath));
     const now = await digestOf(proposedPath);
     const isGivenBack = known === undefined ? !(await isWrittenSince(proposedPath, asked_ms)) : known.digest === now;
     const digest = isGivenBack ? (known?.kept.digest ?? null) : now;
-    await this.open({ preview, session: session.path, beforePath, proposedPath, digest });
+    await this.open({ preview, session: session.path, title, beforePath, proposedPath, digest });
   }
 
   private async open(preview: KeptPreview): Promise<void> {

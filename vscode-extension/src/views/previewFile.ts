@@ -11,6 +11,8 @@ export interface KeptPreview {
   readonly preview: string;
   /** Path of the transcript; null where only the file is known. */
   readonly session: string | null;
+  /** Names its session; null where only the file is known. */
+  readonly title: string | null;
   readonly beforePath: string;
   readonly proposedPath: string;
   /** Of the text as it was proposed: another digest is the user's work. Null where nobody knows it: so may be any text. */
@@ -18,13 +20,14 @@ export interface KeptPreview {
 }
 
 /** Return the preview whose file that is, by the place of it: another window, or the server alone, may have made it. */
-export function previewAt(proposedPath: string): KeptPreview | undefined {
-  const preview = previewName(proposedPath, stateFolder(process.env, process.platform, homedir()), isSameFile);
+export function previewAt(filePath: string): KeptPreview | undefined {
+  const preview = previewName(filePath, stateFolder(process.env, process.platform, homedir()), isSameFile);
   if (preview === undefined) {
     return undefined;
   }
-  const beforePath = path.join(path.dirname(proposedPath), "before.md");
-  return { preview, session: null, beforePath, proposedPath, digest: null };
+  const folder = path.dirname(filePath);
+  const [beforePath, proposedPath] = [path.join(folder, "before.md"), path.join(folder, "proposed.md")];
+  return { preview, session: null, title: null, beforePath, proposedPath, digest: null };
 }
 
 /** Return the digest of a file; null where it cannot be read. */

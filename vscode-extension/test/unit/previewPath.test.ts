@@ -4,12 +4,14 @@ import { previewName, stateFolder } from "../../src/model/previewPath";
 
 const same = (one: string, other: string): boolean => one === other;
 
-test("only a proposal in the server's own folder is a preview", () => {
+test("only what is in the server's own folder is of a preview", () => {
   const name = "0123456789abcdef";
-  assert.equal(previewName(`/s/ullage/previews/${name}/proposed.md`, "/s/ullage", same), name);
+  for (const file of ["proposed.md", "before.md"]) {
+    assert.equal(previewName(`/s/ullage/previews/${name}/${file}`, "/s/ullage", same), name);
+  }
   for (const path of [
     `/work/docs/previews/${name}/proposed.md`,
-    `/s/ullage/previews/${name}/before.md`,
+    `/s/ullage/previews/${name}/preview.json`,
     `/s/ullage/previews/${name}/proposed.1.md`,
     `/s/ullage/previews/${name}/x/proposed.md`,
     "/s/ullage/previews/mine/proposed.md",
