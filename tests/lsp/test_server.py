@@ -263,7 +263,8 @@ async def test_a_session_that_was_chosen_stays_and_is_meant_until_another_is(
     gauge = await editor.gauge(lambda gauge: gauge.text == "42%")
     assert not gauge.isChosen
     await editor.execute("ullage.choose", {"session": str(path)})
-    await editor.gauge(lambda gauge: gauge.isChosen)
+    gauge = await editor.gauge(lambda gauge: gauge.isChosen)
+    assert gauge.label.endswith("; chosen")
     newer = path.with_name("newer.jsonl")
     editor.place.write(str(newer), newer_session(editor).data, age_s=-WAIT_S)
     while len(rows := (await editor.request("ullage/sessions")).sessions) < 2:

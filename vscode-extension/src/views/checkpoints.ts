@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { Client } from "../client";
 import { restoreWays, type RestoreWay } from "../model/actions";
+import { shownAsText } from "../model/shownText";
 import { CHECKPOINTS_REQUEST, RESTORE_COMMAND, type CheckpointRow } from "../protocol";
 import { showOutcome } from "./outcome";
 import type { ShownSession } from "./shownSession";
@@ -92,8 +93,8 @@ async function chooseOf(rows: readonly CheckpointRow[], title: string): Promise<
   }
   const entries = rows.map((row) => ({
     row,
-    label: row.title,
-    description: row.detail,
+    label: shownAsText(row.title),
+    description: shownAsText(row.detail),
     iconPath: new vscode.ThemeIcon(row.isLatest ? "bookmark" : "history"),
   }));
   const choice = await vscode.window.showQuickPick(entries, {

@@ -28,7 +28,8 @@ async function choosePath(client: Client, shown: ShownSession): Promise<string |
   const { sessions } = await client.request(SESSIONS_REQUEST, { session: null });
   const entries = withSubagents(sessions).map(({ session: { path }, title, gauge, detail, isLive }): Entry => {
     const isChosen = shown.isChosen && path === shown.path;
-    return { path, label: shownAsText(title), detail: `${gauge} · ${detail}`, iconPath: new vscode.ThemeIcon(isChosen ? "pinned" : isLive ? "pulse" : "comment-discussion") };
+    const about = [gauge, detail, ...(isChosen ? [vscode.l10n.t("chosen")] : [])].join(" · ");
+    return { path, label: shownAsText(title), detail: shownAsText(about), iconPath: new vscode.ThemeIcon(isChosen ? "pinned" : isLive ? "pulse" : "comment-discussion") };
   });
   if (entries.length === 0) {
     throw new Error(vscode.l10n.t("This workspace has no session of a coding agent."));

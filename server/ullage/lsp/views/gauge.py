@@ -92,13 +92,14 @@ async def _publish(ls: UllageServer) -> None:
     elif is_due:
         ls.sessions.filling = ls.begin(_fill, ls, loaded)
     limits = short_limits_text(loaded) if loaded.policy.shows_limits else ""
+    is_chosen = loaded.path == ls.sessions.chosen
     name = _item_name(loaded) if _is_one_of_several(ls, loaded) else ""
     params = evolve(
         params,
         # The end is cut where the status bar has little room.
         itemText=" · ".join(filter(None, (params.text, limits, name))),
-        label="; ".join(filter(None, (params.label, limits))),
-        isChosen=loaded.path == ls.sessions.chosen,
+        label="; ".join(filter(None, (params.label, limits, "chosen" if is_chosen else ""))),
+        isChosen=is_chosen,
     )
     if _find_shown(ls) is not loaded:
         # What is sent last is the newest: this one is published after whoever changed it.

@@ -62,6 +62,8 @@ def _row(family: SessionFamily, shown: Path | None, *, can_note: bool) -> protoc
         f"{used}/{short_tokens(gauge.window.n_tokens)}",
         when,
     ]
+    if session.path == shown:
+        parts.append("shown")
     if session.n_compactions:
         parts.append(plural(session.n_compactions, "compaction"))
     if session.model is not None:
@@ -121,7 +123,7 @@ def _checkpoint_row(entry: SavedCheckpoint, ids: list[str]) -> CheckpointRow:
         checkpoint=name,
         path=str(entry.path),
         title=f"{name} · {gist(topic, MAX_TOPIC_CHARS)}" if topic else name,
-        detail=f"{written} · {used}",
+        detail=" · ".join((*(("latest",) if is_latest else ()), written, used)),
         tooltip="\n\n".join(parts),
         label=f"Checkpoint {name}{latest}: {topic or 'no topic'}, written {written}, at {used}",
         isLatest=is_latest,
