@@ -1,5 +1,6 @@
 """What the sessions of a folder used: each answer once, on its day, at the prices of its model."""
 
+import json
 import re
 from datetime import date, timedelta
 
@@ -74,6 +75,22 @@ def test_each_answer_counts_once_on_its_day_at_its_price(place: Place, claude: C
     assert (second.spent.requests, second.spent.unpriced_requests) == (1, 1)
     assert [model.model for model in used.models] == [MODEL, "nobody-knows-it"]
     assert used.total.requests == 2
+
+
+@pytest.mark.parametrize("stop", ["error", "aborted"])
+def test_an_answer_that_was_broken_off_is_paid_for_and_no_figure_of_the_context(
+    place: Place, stop: str
+) -> None:
+    pi = PiFile(cwd=str(place.cwd))
+    pi.user("Look at it.")
+    pi.assistant("Fine.", usage=120)
+    pi.assistant("And", usage=400, stop=stop)
+    pi.assistant("", usage=0, stop=stop)
+    write_pi(place, pi.data)
+    used = report(place)
+    assert (used.total.requests, used.total.sent_tokens, used.total.answered_tokens) == (2, 480, 40)
+    status = json.loads(place.run("context", "status", "--json").stdout)
+    assert status["used_tokens"] < 130
 
 
 def test_what_the_cache_keeps_for_an_hour_has_a_price_of_its_own(place: Place) -> None:

@@ -190,7 +190,7 @@ def _list_since(
 def _add(session: Session, reading: Reading, found: _Read) -> None:
     context, agent = reading.context, reading.context.header.agent
     for item in list_all_items(session, reading):
-        usage = item.message.usage
+        usage = item.message.usage or item.message.unfinished_usage
         if usage is not None and (day := found.day_in(item.at_ms)) is not None:
             model = item.message.model or context.model
             row = find_priced_model(agent, context.provider, model)

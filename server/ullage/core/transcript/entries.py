@@ -206,7 +206,9 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     blocks: tuple[Block, ...]
     model: str | None = None
     usage: Usage | None = None
-    """Absent for failed and aborted answers, whose figures are zero."""
+    """Absent for answers that failed or were broken off: they tell nothing of the context."""
+    unfinished_usage: Usage | None = None
+    """What such an answer took, which is paid for all the same."""
     answer_id: str | None = None
     """One answer of the API may stand on several entries; they share this id."""
     ends_turn: bool | None = None

@@ -57,11 +57,14 @@ def to_message(native: entries.JsonObject) -> tuple[entries.Message, Category]:
         category = "injected" if is_harness(blocks) else category
     if name != "assistant":
         return entries.Message(role=role, blocks=blocks), category
+    usage = _read_usage(native)
+    is_unfinished = native.get("stopReason") in ("error", "aborted")
     message = entries.Message(
         role=role,
         blocks=attribute_answer(blocks),
         model=text_of(native, "model"),
-        usage=_usage(native),
+        usage=None if is_unfinished else usage,
+        unfinished_usage=usage if is_unfinished else None,
         ends_turn=_STOPS.get(text_of(native, "stopReason") or ""),
     )
     return message, category
@@ -173,10 +176,9 @@ def _block(block: entries.JsonObject) -> entries.Block | None:
             return None
 
 
-def _usage(native: entries.JsonObject) -> entries.Usage | None:
-    """Read the usage of an answer; failed and aborted answers report nothing but zeros."""
+def _read_usage(native: entries.JsonObject) -> entries.Usage | None:
     usage = object_of(native, "usage")
-    if usage is None or native.get("stopReason") in ("error", "aborted"):
+    if usage is None:
         return None
     counts = counts_in(usage, ("input", "output", "cacheRead", "cacheWrite"))
     return make_usage(*counts, n_total=int_of(usage, "totalTokens") or None)
