@@ -16,16 +16,12 @@ import {
   ErrorAction,
   ErrorCodes,
   LanguageClient,
-  MessageType,
   ResponseError,
   RevealOutputChannelOn,
-  ShowMessageRequest,
   State,
   WorkDoneProgress,
   type Executable,
   type LanguageClientOptions,
-  type MessageActionItem,
-  type ShowMessageRequestParams,
 } from "vscode-languageclient/node";
 import { errorMessage, type Logger } from "./logger";
 import { DOCUMENTS, isKnownToServer, withoutText } from "./model/documents";
@@ -70,7 +66,7 @@ export interface Peer {
   runCommand(command: string, args: unknown[]): Promise<unknown>;
   /** Return whether it was shown; else the editor opens it as any other document. */
   showDocument(uri: vscode.Uri): Promise<boolean>;
-  /** Called with each question to the user, which is over when the promise is. */
+  /** Called with each question that a command asks, which is over when the promise is: a message waits for nobody. */
   onQuestion(answer: Promise<unknown>): void;
 }
 
@@ -106,12 +102,6 @@ export class Connection {
     });
     client.onNotification(CHANGED_NOTIFICATION, (params: ChangedParams) => {
       peer.onChanged(params);
-    });
-    // Takes the place of the language client's own, which tells nobody that a question is open.
-    client.onRequest(ShowMessageRequest.type, (params) => {
-      const answer = ask(params);
-      peer.onQuestion(answer);
-      return answer;
     });
     client.onRequest(CONFIRM_QUESTION, (params: ConfirmParams) => {
       const answer = confirm(params);
@@ -232,13 +222,6 @@ class QuietLanguageClient extends LanguageClient {
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);
   }
-}
-
-async function ask({ type, message, actions = [] }: ShowMessageRequestParams): Promise<MessageActionItem | null> {
-  const { showErrorMessage, showWarningMessage, showInformationMessage } = vscode.window;
-  const show: (message: string, ...items: MessageActionItem[]) => Thenable<MessageActionItem | undefined> =
-    type === MessageType.Error ? showErrorMessage : type === MessageType.Warning ? showWarningMessage : showInformationMessage;
-  return (await show(message, ...actions)) ?? null;
 }
 
 /** The user has just called a command: what it asks is not to be overlooked, or answered much later. */

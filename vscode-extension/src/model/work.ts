@@ -15,9 +15,9 @@ export class Work {
     };
   }
 
-  /** The server asks the user; call what is returned when that is answered. */
+  /** A command asks the user; call what is returned when that is answered. */
   ask(): () => void {
-    // Automatic compaction asks by itself: no command waits for that answer.
+    // What a message's button begins asks, too: no command waits for that answer.
     const nAsked = this.nRunning > this.nQuestions ? 1 : 0;
     this.nQuestions += nAsked;
     return () => {
