@@ -3,7 +3,7 @@
 import { homedir } from "node:os";
 import * as vscode from "vscode";
 import { interpreterPath } from "./model/interpreter";
-import { SERVER_SETTINGS } from "./model/settings";
+import { SERVER_SETTINGS, setValue } from "./model/settings";
 import { NoServerError } from "./server";
 
 export const INTERPRETER_SETTING = "ullage.interpreter";
@@ -45,8 +45,7 @@ export function serverSettings(): Record<string, unknown> {
   const settings = vscode.workspace.getConfiguration("ullage");
   const found: Record<string, unknown> = {};
   for (const name of SERVER_SETTINGS) {
-    const said = settings.inspect(name);
-    const value = (vscode.workspace.isTrusted ? said?.workspaceValue : undefined) ?? said?.globalValue;
+    const value = setValue(settings.inspect(name), vscode.workspace.isTrusted);
     if (value !== undefined && value !== null) {
       found[name] = value;
     }

@@ -24,3 +24,11 @@ export const SERVER_SETTINGS = [
   "sandbox.readOnly",
   "diagnostics.off",
 ] as const;
+
+/** Return what is set: by the workspace where it is trusted, else by the user. Null is set, too: as if it were not. */
+export function setValue(
+  said: { readonly workspaceValue?: unknown; readonly globalValue?: unknown } | undefined,
+  isTrusted: boolean,
+): unknown {
+  return isTrusted && said?.workspaceValue !== undefined ? said.workspaceValue : said?.globalValue;
+}

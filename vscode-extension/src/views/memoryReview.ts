@@ -47,7 +47,7 @@ export async function mergeItems(client: Client, argument: ReviewMemoryArgument)
 }
 
 export async function review(client: Client, argument: ReviewMemoryArgument): Promise<void> {
-  await saveMemory();
+  await saveMemory(argument.path);
   const outcome = await client.execute(REVIEW_MEMORY_COMMAND, argument);
   if (argument.ids.length === 1) {
     // One after the other, a notification for each would pile up; the way back is above the title, and in the view.
@@ -58,13 +58,13 @@ export async function review(client: Client, argument: ReviewMemoryArgument): Pr
 }
 
 export async function undoReview(client: Client, argument: UndoReviewArgument): Promise<void> {
-  await saveMemory();
+  await saveMemory(argument.path);
   showOutcome(client, await client.execute(UNDO_REVIEW_COMMAND, argument));
 }
 
 /** Have proposed what lasts of the daily logs; a model may take its time. */
 export async function dreamNow(client: Client): Promise<void> {
-  await saveMemory();
+  await saveMemory(null);
   const outcome = await withPatience(vscode.l10n.t("Looking for what lasts…"), (options) =>
     client.execute(DREAM_COMMAND, { path: null }, options),
   );
@@ -73,10 +73,19 @@ export async function dreamNow(client: Client): Promise<void> {
   }
 }
 
-/** Save what is typed into the files that a review writes; where that fails, the server says so. */
-async function saveMemory(): Promise<void> {
-  const typed = vscode.workspace.textDocuments.filter(
-    ({ isDirty, uri }) => isDirty && uri.scheme === "file" && MEMORY_NAMES.includes(path.basename(uri.fsPath)),
-  );
+/**
+ * Save what is typed into the files that are written beside an inbox; null is that of every folder of the workspace.
+ *
+ * Where that fails, the server says so.
+ */
+async function saveMemory(inbox: string | null): Promise<void> {
+  const folders =
+    inbox === null
+      ? (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath)
+      : [path.dirname(vscode.Uri.file(inbox).fsPath)];
+  const typed = vscode.workspace.textDocuments.filter(({ isDirty, uri: { scheme, fsPath } }) => {
+    const { dir, base } = path.parse(fsPath);
+    return isDirty && scheme === "file" && MEMORY_NAMES.includes(base) && folders.includes(dir);
+  });
   await Promise.all(typed.map((document) => document.save()));
 }
