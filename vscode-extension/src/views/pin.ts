@@ -5,6 +5,7 @@ import type { Client } from "../client";
 import { shownAsText } from "../model/shownText";
 import { PIN_COMMAND, WINDOW_REQUEST, type WindowRow } from "../protocol";
 import { showOutcome } from "./outcome";
+import { withPatience } from "./progress";
 import type { ShownSession } from "./shownSession";
 
 /** Pin a message; undefined is one that the user chooses. */
@@ -31,8 +32,13 @@ export async function pinText(client: Client, shown: ShownSession, session: stri
 }
 
 async function chooseEntry(client: Client, session: string | null, name: string): Promise<string | undefined> {
-  const { rows } = await client.request(WINDOW_REQUEST, { session });
-  const entries = pinnable(rows);
+  const window = await withPatience(vscode.l10n.t("Looking for what can be pinned…"), (options) =>
+    client.request(WINDOW_REQUEST, { session }, options),
+  );
+  if (window === undefined) {
+    return undefined;
+  }
+  const entries = pinnable(window.rows);
   if (entries.length === 0) {
     throw new Error(vscode.l10n.t("No message of {0} can be pinned. \"Context: Pin Text…\" pins a sentence.", name));
   }

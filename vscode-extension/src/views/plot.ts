@@ -7,6 +7,7 @@ import type { Client } from "../client";
 import { errorMessage, type Logger } from "../logger";
 import { plotPage, type PlotWords } from "../model/plotPage";
 import { HISTORY_REQUEST, type HistoryResult } from "../protocol";
+import { withPatience } from "./progress";
 
 const VIEW_TYPE = "ullage.plot";
 /** The one command that a link of the page can run: it opens a line of the transcript. Nobody calls it by name. */
@@ -36,7 +37,12 @@ export class PlotPanel implements vscode.Disposable {
 
   /** Show the plot of a session, or of the one that the gauge shows. */
   async show(session: string | null): Promise<void> {
-    const history = await this.client.request(HISTORY_REQUEST, { session });
+    const history = await withPatience(vscode.l10n.t("Context Window over Time"), (options) =>
+      this.client.request(HISTORY_REQUEST, { session }, options),
+    );
+    if (history === undefined) {
+      return;
+    }
     this.session = session;
     this.panel ??= this.createPanel();
     this.draw(this.panel, history);

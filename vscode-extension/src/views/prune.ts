@@ -7,6 +7,7 @@ import type { Subject } from "../model/tree";
 import { shownAsText } from "../model/shownText";
 import { PRUNABLE_REQUEST, PRUNE_COMMAND, type PrunableRow } from "../protocol";
 import { showOutcome } from "./outcome";
+import { withPatience } from "./progress";
 import { showVirtualDocument } from "./virtualDocument";
 
 interface Entry extends vscode.QuickPickItem {
@@ -15,7 +16,13 @@ interface Entry extends vscode.QuickPickItem {
 
 /** Let the user tick items; Enter prunes them, and needs no second question. */
 export async function pruneToolResults(client: Client, session: string | null): Promise<void> {
-  const { headline, title, rows } = await client.request(PRUNABLE_REQUEST, { session });
+  const prunable = await withPatience(vscode.l10n.t("Looking for what can be pruned…"), (options) =>
+    client.request(PRUNABLE_REQUEST, { session }, options),
+  );
+  if (prunable === undefined) {
+    return;
+  }
+  const { headline, title, rows } = prunable;
   if (rows.length === 0) {
     void vscode.window.showInformationMessage(`${headline} · ${title}`);
     return;
