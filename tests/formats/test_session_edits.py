@@ -230,6 +230,7 @@ def rendered(context: Context, render: Callable[[], object]) -> bytes:
     """Render an edit; its ids and names come from it alone."""
     change = render()
     assert isinstance(change, NewSession)
+    assert editor(context).makes_copies
     if change.session_id.startswith("0"):  # one in sixteen is enough
         assert change == render()
     assert change.session_id != context.header.session_id

@@ -200,6 +200,8 @@ class Editor(msgspec.Struct, frozen=True, kw_only=True):
 
     refuse: Callable[[Header], str | None]
     """Says why a session's files cannot be changed; None where they can."""
+    makes_copies: bool = False
+    """Whether a change makes a new session, and leaves this one as it is."""
     compact: Callable[[Lines, Context, edit.CompactionEdit], edit.FileChange]
     """Puts a summary in the place of what stands before the first kept message."""
     prune: Callable[[Lines, Context, edit.PruneEdit], edit.FileChange]

@@ -13,10 +13,13 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
+from claude_files import SESSION_ID as CLAUDE_ID
+from claude_files import ClaudeFile, text
 from model_server import Asked, ModelServer, Reply, served, serving, text_reply
 from model_session import GOOD
 from pi_files import MODEL, SESSION_ID, PiFile, conversation, grow
 from running import WAIT_S, Place
+from ullage.formats.agents.claude_code.places import folder_name
 
 QUIET_AGE_S = 6
 KEPT_IN = r" Before that, what is worth keeping goes to \S*memory/[\d-]+\.md\."
@@ -276,8 +279,8 @@ async def test_unasked_it_waits_until_the_agent_is_quiet_and_can_be_taken_back(
     await editor.asked(lambda text: text.startswith("Pruned "))
     await editor.gauge(lambda gauge: gauge.text.startswith("~"))
     await editor.gauge(lambda gauge: gauge.text == "89%")
-    await editor.said(lambda text: text.startswith("Undone: the prune · "))
-    assert len(editor.questions) == 1
+    await editor.asked(lambda text: text.startswith("Undone: the prune · "))
+    assert len(editor.questions) == 2
 
 
 async def test_a_session_is_switched_and_snoozed_by_commands(editor, workspace_session) -> None:
@@ -357,6 +360,76 @@ async def test_a_nudge_to_compact_leads_to_a_preview(editor, long_session, confi
     await editor.gauge(lambda gauge: gauge.text == "42%")
     await grown(editor, pi, path, 178_000)
     await editor.showed(lambda uri: uri.endswith("/proposed.md"))
+
+
+@pytest.fixture
+def claude_session(place: Place) -> tuple[ClaudeFile, Path]:
+    """A session of Claude Code with much to compact, at 42 %."""
+    claude = ClaudeFile(cwd=str(place.cwd))
+    for number in range(16):
+        claude.user(f"Please look at file number {number}. " + "words " * 1500)
+        claude.assistant(text("more " * 1500), usage=84_000)
+    folder = place.home / ".claude/projects" / folder_name(str(place.cwd))
+    return claude, place.write(str(folder / f"{CLAUDE_ID}.jsonl"), claude.data)
+
+
+async def answered(editor, buttons: dict[str, list[str]], answers: dict[str, str]) -> None:
+    """Answer each question by its beginning, and keep what buttons it had."""
+    editor.client.protocol.fm._features.pop(types.WINDOW_SHOW_MESSAGE_REQUEST)
+
+    @editor.client.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)
+    def on_question(params: types.ShowMessageRequestParams) -> types.MessageActionItem | None:
+        editor._asked.put_nowait(params.message)
+        buttons[params.message] = [action.title for action in params.actions or ()]
+        first = next((key for key in answers if params.message.startswith(key)), None)
+        return None if first is None else types.MessageActionItem(answers.pop(first))
+
+
+async def test_of_a_session_that_is_copied_nothing_sounds_as_if_it_shrank(
+    editor, claude_session, configure
+) -> None:
+    claude, path = claude_session
+    configure(AUTO_OFF + b"  prune:\n    enabled: false\n  memoryFlush:\n    enabled: false\n")
+    before = path.read_bytes()
+    buttons: dict[str, list[str]] = {}
+    answers = {"Context 8": "Compact", "Compacted ": "Undo", "Undone: ": "Redo"}
+    await answered(editor, buttons, answers)
+    async with serving(text_reply("## Goal\n- Ship it.\n" * 5)) as server:
+        await started(editor, compaction=with_model(server), showsOutcomes=True)
+        claude.user("and now?")
+        claude.assistant(text("Done."), usage=178_000)
+        path.write_bytes(claude.data)
+        make_quiet(path)
+        nudge = await editor.asked(lambda message: message.startswith("Context 89% used"))
+        assert "The configured model would be sent what goes" in nudge
+        assert "Claude Code gets a copy: this one stays as it is, at 89%" in nudge
+        made = await editor.asked(lambda message: message.startswith("Compacted "))
+        assert " · Claude Code · 77777777 into a new session: " in made
+        assert buttons[made] == ["Undo", "Resume in Terminal"]
+        undone = await editor.asked(lambda message: message.startswith("Undone: "))
+        assert buttons[undone] == ["Redo", "Resume in Terminal"]
+        redone = await editor.asked(lambda message: message.startswith("Made again: "))
+        assert buttons[redone] == ["Undo", "Resume in Terminal"]
+    assert path.read_bytes() != before
+    assert not any("Go on with" in message for message in (*buttons, *editor.told))
+
+
+async def test_a_view_of_a_prune_shows_messages_not_lines(editor, long_session, configure) -> None:
+    pi, path = long_session
+    configure(UNASKED)
+    editor.answer = "View"
+    capabilities = types.ClientCapabilities(
+        window=types.WindowClientCapabilities(
+            show_document=types.ShowDocumentClientCapabilities(support=True)
+        ),
+        workspace=types.WorkspaceClientCapabilities(
+            text_document_content=types.TextDocumentContentClientCapabilities()
+        ),
+    )
+    await editor.start(editor.place.cwd, capabilities=capabilities)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    await grown(editor, pi, path, 178_000)
+    await editor.showed(lambda uri: uri.startswith("ullage:/Context.md?"))
 
 
 async def test_of_two_windows_one_asks_the_model_unasked(

@@ -52,6 +52,11 @@ def write_virtual_uri(document: VirtualUri) -> str:
     return f"{path}?{quote(query, safe='')}" if query else path
 
 
+def write_session_uri(session: str, name: VirtualName) -> str:
+    """Name a document of a session as it is now."""
+    return write_virtual_uri(VirtualUri(name=name, session=session))
+
+
 def write_summary_uri(session: str, entry_id: str | None) -> str:
     """Name the summary of a compaction; None is the last one of the session."""
     return write_virtual_uri(VirtualUri(name="Summary.md", session=session, entry=entry_id))

@@ -41,18 +41,19 @@ from ullage.core.change.compaction import NoCompaction
 from ullage.core.change.decision import Ask, Warn
 from ullage.core.change.due import is_summary_near, may_be_due
 from ullage.core.config.settings import READ_ONLY, Config
+from ullage.core.documents.virtual_uri import write_session_uri
 from ullage.core.gauge.gauge import Layer
 from ullage.errors import ChangedMeanwhile, SessionLive, StorageError, UllageError
+from ullage.lsp import protocol
 from ullage.lsp.auto import text
 from ullage.lsp.auto.waiting import tell_waiting
 from ullage.lsp.client_refresh import refresh_lists
-from ullage.lsp.commands.change import plan_with_progress, undo_confirmation
+from ullage.lsp.commands.change import plan_with_progress, run_redo, undo_confirmation
 from ullage.lsp.commands.preview import run_preview
 from ullage.lsp.commands.progress import about, model_for
 from ullage.lsp.convert import last_summary_uri, resume_of, uri_of
 from ullage.lsp.error_edge import answer_errors
 from ullage.lsp.messages import choose, is_confirmed, say
-from ullage.lsp.protocol import RESUME_NOTIFICATION, PreviewArgument
 from ullage.lsp.state import SessionChange, UllageServer
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import QUIET_S
@@ -266,7 +267,7 @@ async def _nudge(ls: UllageServer, loaded: Loaded, claim: Claim, *, is_ours: boo
         await asyncio.to_thread(snooze_session, loaded, ls.places)
     elif answer == text.PREVIEW:
         try:
-            await answer_errors(run_preview)(ls, PreviewArgument(session=str(loaded.path)))
+            await answer_errors(run_preview)(ls, protocol.PreviewArgument(session=str(loaded.path)))
         except JsonRpcException as error:
             say(ls, error.message)
     elif answer in (text.PRUNE, text.COMPACT):
@@ -343,21 +344,42 @@ async def tell_made(ls: UllageServer, plan: Plan | PruningPlan, made: ChangeResu
     message = text.done_text(plan, made)
     buttons = (text.UNDO, *((text.VIEW,) if ls.shows_documents else ()))
     resume = resume_of(made.session, made.resume_command) if made.is_elsewhere else None
-    if resume is not None and ls.editor.shows_outcomes:
-        buttons += (text.RESUME,)
-    try:
-        answer = await choose(ls, message, *buttons)
-    except JsonRpcException:
-        say(ls, message, MessageType.Info)
-        return
+    answer = await _tell_resumable(ls, message, buttons, resume)
     if answer == text.UNDO:
         await _take_back(ls, made)
-    elif answer == text.RESUME and resume is not None:
-        ls.protocol.notify(RESUME_NOTIFICATION, resume)
     elif answer == text.VIEW:
-        has_summary = isinstance(plan, Plan) and ls.shows_virtual_documents
-        uri = last_summary_uri(made) if has_summary else uri_of(made.session.path)
-        await ls.window_show_document_async(ShowDocumentParams(uri=uri, take_focus=True))
+        await ls.window_show_document_async(
+            ShowDocumentParams(uri=_view_of(ls, plan, made), take_focus=True)
+        )
+
+
+async def _tell_resumable(
+    ls: UllageServer, message: str, buttons: tuple[str, ...], resume: protocol.ResumeParams | None
+) -> str | None:
+    """Tell what was done, and give the button that is chosen.
+
+    Where the session goes on in another file, a button resumes it, or the message has the command.
+    """
+    told = message if resume is None else f"{message} Go on with: {resume.command}"
+    if resume is not None and ls.editor.shows_outcomes:
+        told, buttons = message, (*buttons, text.RESUME)
+    try:
+        answer = await choose(ls, told, *buttons)
+    except JsonRpcException:
+        say(ls, told, MessageType.Info)
+        return None
+    if answer == text.RESUME and resume is not None:
+        ls.protocol.notify(protocol.RESUME_NOTIFICATION, resume)
+    return answer
+
+
+def _view_of(ls: UllageServer, plan: Plan | PruningPlan, made: ChangeResult) -> str:
+    """Name what a change is looked at in: its summary, or the messages as they are now."""
+    if not ls.shows_virtual_documents:
+        return uri_of(made.session.path)
+    if isinstance(plan, Plan):
+        return last_summary_uri(made)
+    return write_session_uri(str(made.session.path), "Context.md")
 
 
 async def _plan_now(
@@ -393,5 +415,12 @@ async def _take_back(ls: UllageServer, made: ChangeResult) -> None:
     ls.refuse_write()
     undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)
     refresh_lists(ls, "sessions", "checkpoints")
-    way_on = text.tell_way_on(undone.resume_command, is_elsewhere=undone.is_elsewhere)
-    say(ls, f"{about(undone.after, undone_line(undone))}.{way_on}", MessageType.Info)
+    session = undone.after.session
+    resume = resume_of(session, undone.resume_command) if undone.is_elsewhere else None
+    told = f"{about(undone.after, undone_line(undone))}."
+    if await _tell_resumable(ls, told, (text.REDO,), resume) != text.REDO:
+        return
+    ls.refuse_write()
+    redone = await run_redo(ls, protocol.SessionArgument(session=str(undone.after.path)))
+    if await _tell_resumable(ls, f"{redone.message}.", (text.UNDO,), redone.resume) == text.UNDO:
+        await _take_back(ls, made)

@@ -4,7 +4,7 @@ import msgspec
 
 from ullage.app.change.compact import Plan
 from ullage.app.change.compact_report import gain_text, made_notes
-from ullage.app.change.make import ChangeResult, copy_sentence
+from ullage.app.change.make import ChangeResult, copy_sentence, copy_text
 from ullage.app.change.prune import PruningPlan
 from ullage.app.gauge.status_text import name_text
 from ullage.app.memory.flush import flush_log_name
@@ -18,7 +18,7 @@ from ullage.store.files.places import Places
 
 COMPACT_NOW, PRUNE_NOW, NOT_NOW, SNOOZE = "Compact Now", "Prune Now", "Not Now", "Snooze"
 PREVIEW, PRUNE, COMPACT = "Preview…", "Prune", "Compact"
-UNDO, VIEW, RESUME = "Undo", "View", "Resume in Terminal"
+UNDO, REDO, VIEW, RESUME = "Undo", "Redo", "View", "Resume in Terminal"
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,15 +33,17 @@ def nudge(
     used = _used(loaded)
     if not is_ours:
         return Question(message=f"{used}: compact it in the agent.", buttons=(SNOOZE,))
+    editor = loaded.session.agent.editor
+    copy = f" {copy_text(loaded)}." if editor is not None and editor.makes_copies else ""
     if pruning is None:
-        memory = flush_sentence(flush_log_name(loaded, config, places))
+        before = _before_compaction(loaded, config, places)
         return Question(
-            message=f"{used}: a compaction makes room, and can be undone.{memory}",
+            message=f"{used}: a compaction makes room, and can be undone.{before}{copy}",
             buttons=(PREVIEW, COMPACT, SNOOZE),
         )
     freed = short_tokens(max(0, pruning.n_tokens_before - pruning.n_tokens_after))
     return Question(
-        message=f"{used}: pruning old tool output would free {freed} tokens.",
+        message=f"{used}: pruning old tool output would free {freed} tokens.{copy}",
         buttons=(PRUNE, SNOOZE),
     )
 
@@ -56,28 +58,27 @@ def ask_question(plan: Plan | PruningPlan, action: Ask, config: Config, places: 
             message=f"{head} prune it now: {gain} It can be undone.{copy}",
             buttons=(PRUNE_NOW, NOT_NOW, SNOOZE),
         )
-    model = ""
-    if has_model(config.model, places):
-        model = " The configured model would be sent what goes, to summarize it."
-    memory = flush_sentence(flush_log_name(plan.loaded, config, places))
+    before = _before_compaction(plan.loaded, config, places)
     return Question(
-        message=f"{head} compact it now: {gain}{model}{memory} It can be undone.{copy}",
+        message=f"{head} compact it now: {gain}{before} It can be undone.{copy}",
         buttons=(COMPACT_NOW, NOT_NOW, SNOOZE),
     )
 
 
+def _before_compaction(loaded: Loaded, config: Config, places: Places) -> str:
+    """Say what is sent and written before a compaction, beside the session."""
+    is_sent = has_model(config.model, places)
+    model = " The configured model would be sent what goes, to summarize it." if is_sent else ""
+    return model + flush_sentence(flush_log_name(loaded, config, places))
+
+
 def done_text(plan: Plan | PruningPlan, made: ChangeResult) -> str:
     verb = "Pruned" if isinstance(plan, PruningPlan) else "Compacted"
+    where = " into a new session" if made.is_elsewhere else ""
     checkpoint = "" if made.checkpoint_id is None else f" Checkpoint {made.checkpoint_id} written."
     notes = made_notes(plan, made) if isinstance(plan, Plan) else ()
     gain = " · ".join((gain_text(plan), *notes))
-    way_on = tell_way_on(made.resume_command, is_elsewhere=made.is_elsewhere)
-    return f"{verb} {name_text(plan.loaded)}: {gain}.{checkpoint}{way_on}"
-
-
-def tell_way_on(resume_command: str | None, *, is_elsewhere: bool) -> str:
-    """Give the command that continues a session in its new file."""
-    return f" Go on with: {resume_command}" if resume_command and is_elsewhere else ""
+    return f"{verb} {name_text(plan.loaded)}{where}: {gain}.{checkpoint}"
 
 
 def compacted_text(loaded: Loaded) -> str:

@@ -368,6 +368,7 @@ def _without_calls(raw: bytes, call_ids: Set[str]) -> bytes:
 
 EDITOR = Editor(
     refuse=_refuse,
+    makes_copies=True,
     compact=_compact,
     prune=_prune,
     restore=_restore,

@@ -261,6 +261,7 @@ def _end_before(lines: Lines, compaction: Compaction) -> int:
 
 EDITOR = Editor(
     refuse=_refuse,
+    makes_copies=True,
     compact=_compact,
     prune=_prune,
     restore=_restore,
