@@ -74,6 +74,26 @@ def test_a_name_that_is_no_text_is_refused_in_one_line(place: Place) -> None:
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (3, "", 1)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no device is full")
+@pytest.mark.parametrize("options", [(), ("--json",)], ids=["text", "JSON"])
+def test_a_full_disk_is_no_fault_of_ours(
+    place: Place, session: Path, options: tuple[str, ...]
+) -> None:
+    command = (sys.executable, "-m", "ullage", "context", "status", "--session", str(session))
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*command, *options],
+            cwd=place.cwd,
+            env=place.env(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=WAIT_S,
+            check=False,
+        )
+    said = b"ullage: the output cannot be written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (5, said)
+
+
 def test_a_reader_that_stops_reading_is_no_fault(place: Place) -> None:
     path = place.write("long.jsonl", conversation(100, chars=2400).data)
     with place.start("context", "show", "--session", path) as process:

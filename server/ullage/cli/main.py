@@ -7,7 +7,7 @@ from typing import TextIO
 
 from ullage.agent.hook import load_packages
 from ullage.cli.output import echo, fail, fail_stopped, safe, working
-from ullage.errors import UllageError
+from ullage.errors import StorageError, UllageError
 
 DEBUG_VARIABLE = "ULLAGE_DEBUG"
 
@@ -37,6 +37,10 @@ def main() -> None:
             from ullage.core.secrets.scan import mask
 
             sys.stderr.write(mask(traceback.format_exc()))
+        if isinstance(error, OSError):
+            # What waits to be written would fail again.
+            sys.stdout = _open_nowhere()
+            fail(_describe_refusal(error), StorageError.exit_code)
         fail(
             f"a fault of Ullage ({type(error).__name__}): please report it;"
             f" {DEBUG_VARIABLE}=1 shows where it happened",
@@ -44,6 +48,12 @@ def main() -> None:
         )
     else:
         sys.exit(exit_code)
+
+
+def _describe_refusal(error: OSError) -> str:
+    """Tell what the machine did not let us do; the standard output alone has no name."""
+    what = "the output cannot be written" if error.filename is None else str(error.filename)
+    return f"{what}: {error.strerror}"
 
 
 def _run(arguments: list[str]) -> int:
