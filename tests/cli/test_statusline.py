@@ -177,7 +177,13 @@ def test_titles_are_those_of_the_moment(lab: Lab) -> None:
 def test_a_session_that_has_not_begun_tells_what_its_agent_does(lab: Lab) -> None:
     from ullage.core.gauge.status_line import DEFAULT_FORMAT
 
-    assert lab.line(DEFAULT_FORMAT, cost=None) == "5h 24% | week 41% | Sonnet 4.5"
+    limits = "5h 24% | week 41% | Sonnet 4.5"
+    assert lab.line(DEFAULT_FORMAT, cost=None) == f"? ?/200k | {limits}"
+    usage = {"input_tokens": 12, "output_tokens": 42, "cache_read_input_tokens": 17_500}
+    window: Json = {"context_window_size": 200_000, "current_usage": usage}
+    line = lab.line(DEFAULT_FORMAT, cost=None, context_window=window)
+    assert line == f"9% 18k/200k | {limits}"
+    assert lab.line(DEFAULT_FORMAT, cost=None, context_window={}) == limits
 
 
 def test_where_nothing_may_be_written_nothing_is(lab: Lab) -> None:

@@ -20,7 +20,7 @@ from ullage.core.gauge.status_line import (
     write_status_line,
 )
 from ullage.core.text.quick_json import is_object, parse_json
-from ullage.formats.agents.claude_code.status_input import read_names, read_status_input
+from ullage.formats.agents.claude_code import status_input
 
 TYPE_CHECKING = False  # `typing` takes as long as the whole line
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def find_line(template: str) -> str:
     told, figures = _read_agents(fields) if fields else _read_folders()
     if not told:
         return ""
-    values = list_figure_values(figures, time()) | read_names(fields)
+    values = list_figure_values(figures, time()) | status_input.read_names(fields)
     return _write(template, told, told.get("used"), values, is_asked=bool(fields))
 
 
@@ -94,9 +94,9 @@ def _write_agents(fields: dict[str, object], template: str) -> str | None:
     )
     if snapshot is None or root is None:
         return None
-    figures = read_status_input(fields)
+    figures = status_input.read_status_input(fields)
     quick_state.keep_figures(root, f"{AGENT}.{fields['session_id']}", figures)
-    values = list_figure_values(figures, time()) | read_names(fields)
+    values = list_figure_values(figures, time()) | status_input.read_names(fields)
     path = str(fields.get("transcript_path"))
     return _write_quickly(template, snapshot, path, values, is_asked=True)
 
@@ -182,7 +182,7 @@ def _read_agents(fields: dict[str, object]) -> tuple[dict[str, object], dict[str
     from ullage.store.files.places import places_of_agent
     from ullage.store.state.agent_figures import figures_path, write_figures
 
-    figures = read_status_input(fields)
+    figures = status_input.read_status_input(fields)
     places = places_of_agent(find_folder(fields.get("cwd")))
     config = load_config(places, workspace=places.cwd)
     kept = figures_path(AGENT, str(fields.get("session_id")), places)
@@ -192,7 +192,7 @@ def _read_agents(fields: dict[str, object]) -> tuple[dict[str, object], dict[str
     path = Path(str(fields.get("transcript_path") or ""))
     if not path.is_file():
         # A session begins before its transcript does.
-        return {"agent": agent_info(AGENT).name}, figures
+        return {"agent": agent_info(AGENT).name, **status_input.read_gauge(fields)}, figures
     loaded = load(open_session(path), config, places)
     leave_snapshot(loaded, places)
     return describe_line(loaded), figures

@@ -24,6 +24,8 @@ FIELDS = {
 DEFAULT_FORMAT = "{percent} {used}/{window} | {compacts} | {five_hour} | {week} | {cost} | {model}"
 SEPARATOR = " | "
 _N_BAR = 10
+_MIN_TITLE_CHARS = 12
+"""Fewer tell no session from another (chosen)."""
 _PERIODS = {"5h": "five_hour", "week": "week"}
 _RED, _YELLOW, _PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[0m"
 
@@ -102,20 +104,36 @@ def color_of(told: dict[str, object], n_used: object) -> str:
 def write_status_line(
     template: str, values: dict[str, str], *, color: str = "", n_columns: int | None = None
 ) -> str:
-    """Write the line: without parts that say nothing, and without the last ones where it is long.
+    """Write the line: without parts that say nothing, and as much of it as fits.
 
-    Its parts stand between separators. The first one stays, cut where it is too long by itself;
-    it alone has the color.
+    Its parts stand between separators. A title is cut where that is enough, else the last part
+    goes; of the first one the last words of its format go, as half a figure is another figure.
+    The first part alone has the color.
     """
     parts = [part for part in template.split(SEPARATOR) if _says_something(part, values)]
-    texts = [" ".join(_fill(part, values).split()) for part in parts]
-    while len(texts) > 1 and n_columns is not None and len(SEPARATOR.join(texts)) > n_columns:
-        texts.pop()
-    if not texts:
-        return ""
-    first = texts[0][:n_columns]
-    head = f"{color}{first}{_PLAIN}" if color else first
+    texts = _fill_parts(parts, values)
+    while n_columns is not None and (n_over := len(SEPARATOR.join(texts)) - n_columns) > 0:
+        title, has_more = values.get("title", ""), len(parts) > 1
+        n_title = len(title) - n_over if any("{title}" in part for part in parts) else 0
+        if n_title >= (_MIN_TITLE_CHARS if has_more else 2):
+            values = values | {"title": _cut_words(title, n_title)}
+        else:
+            parts = parts[:-1] if has_more else [parts[0].rpartition(" ")[0]]
+        texts = _fill_parts(parts, values)
+    first = texts[0] if texts else ""
+    head = f"{color}{first}{_PLAIN}" if color and first else first
     return SEPARATOR.join((head, *texts[1:]))
+
+
+def _cut_words(text: str, n_chars: int) -> str:
+    """Cut as `gist` does, behind a word where one ends; its module takes longer than the line."""
+    head, behind = text[: n_chars - 1], text[n_chars - 1]
+    words = head if behind == " " else head.rpartition(" ")[0]
+    return (words if 2 * len(words) > n_chars else head).rstrip(" .…") + "…"
+
+
+def _fill_parts(parts: list[str], values: dict[str, str]) -> list[str]:
+    return [" ".join(_fill(part, values).split()) for part in parts]
 
 
 def _says_something(part: str, values: dict[str, str]) -> bool:

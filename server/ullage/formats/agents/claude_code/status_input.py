@@ -8,6 +8,7 @@ from ullage.core.transcript.agent_lines import MAX_PERCENT, MAX_WINDOW_TOKENS
 
 _LIMITS = {"five_hour": 5 * 60, "seven_day": 7 * 24 * 60}
 """In minutes."""
+_USAGE = ("input", "output", "cache_creation_input", "cache_read_input")
 _MAX_USD, _MAX_S, _MAX_RATIO = 1e9, 1e11, 1.001
 """More is no figure of anything (chosen)."""
 
@@ -31,6 +32,19 @@ def read_status_input(fields: dict[str, object]) -> dict[str, object]:
     limits = [_read_limit(_object(told, name), n) for name, n in _LIMITS.items()]
     figures["limits"] = [limit for limit in limits if limit is not None]
     return figures
+
+
+def read_gauge(fields: dict[str, object]) -> dict[str, object]:
+    """Read how full the window is by the agent's own figures, where there is no transcript."""
+    told = _object(fields, "context_window")
+    usage = _object(told, "current_usage")
+    counts = [_read_number(usage, f"{kind}_tokens", MAX_WINDOW_TOKENS) for kind in _USAGE]
+    return {
+        "window": _read_number(told, "context_window_size", MAX_WINDOW_TOKENS),
+        "used": round(sum(filter(None, counts))) if any(counts) else None,
+        "is_reported": True,
+        "is_certain": True,
+    }
 
 
 def read_names(fields: dict[str, object]) -> dict[str, str]:
