@@ -72,9 +72,11 @@ def test_a_gauge_that_was_only_counted_is_marked(place: Place) -> None:
     assert gauge_params(loaded(place, pi)).text == "~0%"
 
 
-def test_above_the_last_trigger_the_finding_says_to_compact_now(place: Place) -> None:
+def test_above_the_last_trigger_the_finding_says_what_to_do_now(place: Place) -> None:
     (finding,) = utilization(loaded(place, used(199_000)))
-    assert finding.message.endswith("Compact it now.")
+    assert finding.message.endswith("Prune or compact it now.")
+    (finding,) = utilization(loaded(place, used(165_000)))
+    assert finding.message.endswith(" at 176,000, in 11,000 tokens.")
 
 
 @pytest.mark.parametrize(

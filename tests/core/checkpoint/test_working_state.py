@@ -120,7 +120,7 @@ def test_the_same_reply_to_two_answers_is_two_decisions() -> None:
 def test_the_topic_is_what_the_user_said_last_in_own_words() -> None:
     text = "Please  fix the\nlogin page. " + "x" * 200
     topic = state_of(user("before", 1), user(text, 2), agent("I look.", 3)).thread.topic
-    assert topic == "Please fix the login page.…"
+    assert topic == "Please fix the login page…"
     assert len(topic) <= 100
 
 

@@ -42,8 +42,9 @@ def test_a_gist_is_cut_in_no_path_nor_name(text: str, n_chars: int, short: str) 
     assert gist(text, n_chars) == short
 
 
-def test_a_gist_that_ends_where_something_is_left_out_shows_it_once() -> None:
-    assert gist("Rename foo. … Then call baz.", 16) == "Rename foo.…"
+@pytest.mark.parametrize("text", ["Rename foo. … Then call baz.", "Rename foo. Then call baz."])
+def test_a_gist_that_ends_with_a_sentence_shows_once_that_something_is_left_out(text: str) -> None:
+    assert gist(text, 16) == "Rename foo…"
 
 
 def test_a_gist_shows_what_blanks_pushed_out_of_sight() -> None:

@@ -23,9 +23,9 @@ from ullage.errors import EntryNotFound
 from ullage.store.files.places import Places
 
 N_LARGEST = 25
+"""Entries that a breakdown lists; a document has more room than a terminal (chosen)."""
 N_COLUMNS = 120
 """Longer lines are not read well (chosen)."""
-"""Entries that a breakdown lists; a document has more room than a terminal (chosen)."""
 
 LoadSession: TypeAlias = Callable[[str | None], Loaded]
 """Gives the session that is named, or the default one.

@@ -139,7 +139,7 @@ def gist(text: str, n_chars: int) -> str:
     if len(flat) <= n_chars and (head == text or not text[len(head) :].strip()):
         return flat
     cut = find_cut(flat, n_chars - 1)
-    return flat[:cut].rstrip(" …") + "…"
+    return flat[:cut].rstrip(" .…") + "…"
 
 
 def find_cut(text: str, limit: int) -> int:

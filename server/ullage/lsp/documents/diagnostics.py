@@ -13,7 +13,7 @@ from lsprotocol import types
 from ullage.app.documents.check import run_check
 from ullage.app.documents.kind import DocumentKind
 from ullage.app.documents.transcript_check import check_transcript
-from ullage.app.gauge.status_text import total_text
+from ullage.app.gauge.status_text import total_text, trigger_text
 from ullage.app.sessions.load import Loaded
 from ullage.core.documents.finding import DocumentFinding
 from ullage.core.gauge.gauge import Band
@@ -195,14 +195,13 @@ def utilization(loaded: Loaded) -> list[types.Diagnostic]:
     if severity is None:
         return []
     about = "" if gauge.used_source == "reported" else "about "
-    trigger, used = status.next_trigger, gauge.used_tokens
-    advice = (
-        "Compact it now."
-        if trigger is None or used is None
-        else f"Next: {trigger.text} in {trigger.at_tokens - used:,} tokens."
-    )
     if gauge.window.doubt:
         advice = f"But {gauge.window.doubt}."
+    elif status.next_trigger is None:
+        # What is due, and what that frees, the gauge says: to work it out takes too long here.
+        advice = "Prune or compact it now."
+    else:
+        advice = f"Next: {trigger_text(status)}."
     return [
         types.Diagnostic(
             range=line_range(0, MARKED_CHARS),
