@@ -1,6 +1,7 @@
 """The gauge: its hover with what fills the window, and its renewal as the session grows."""
 
 import re
+import time
 from pathlib import Path
 
 import msgspec
@@ -17,6 +18,7 @@ from ullage.core.config.settings import Config
 from ullage.lsp.views import gauge as gauge_module
 from ullage.lsp.views.gauge import MAX_SHARES, gauge_tooltip
 
+NEVER_S = 99_999_999_999
 SHARE = re.compile(r"^\| (\w.*) \| ([\d,]+) \| ([\d.]+)% \|$", re.MULTILINE)
 
 
@@ -34,6 +36,23 @@ def growing(place: Place, step: int = 20_000) -> Loaded:
     return load(open_session(place.write("s.jsonl", pi.data)), Config(), places)
 
 
+def write_limits(place: Place, ends_at_s: int) -> None:
+    """Write a session of Codex with a limit of a week, and one of five hours that ends then."""
+    codex = CodexFile(cwd=str(place.cwd))
+    codex.user("Go on.")
+    codex.assistant("Done.", n_total=50_000)
+    limits = {
+        name: {"used_percent": percent, "window_minutes": n_minutes, "resets_at": at_s}
+        for name, percent, n_minutes, at_s in (
+            ("secondary", 41, 10_080, NEVER_S),
+            ("primary", 2.6, 300, ends_at_s),
+        )
+    }
+    codex.event("token_count", info=None, rate_limits=limits)
+    name = "rollout-2026-11-28T10-00-00-01a1fbde-0000-7000-8000-000000000001.jsonl"
+    place.write(str(place.home / ".codex/sessions/2026/11/28" / name), codex.data)
+
+
 def test_the_hover_tells_the_shares_largest_first_and_how_far_the_next_trigger_is(
     place: Place,
 ) -> None:
@@ -43,10 +62,15 @@ def test_the_hover_tells_the_shares_largest_first_and_how_far_the_next_trigger_i
     assert shares(tooltip) == [share.n_tokens for share in filling.shares[:MAX_SHARES]]
     assert sum(share.n_tokens for share in filling.shares) == 100_000
     assert "about 3 turns away" in tooltip
-    earlier = msgspec.structs.replace(
-        filling, forecast=msgspec.structs.replace(filling.forecast, trigger="an earlier one")
-    )
-    assert "turns away" not in gauge_tooltip(loaded, earlier, is_automatic=False)
+    for change, told in (
+        ({"turns_low": 1, "turns_high": 2}, ", about 1 to 2 turns away"),
+        ({"turns_low": 1, "turns_high": 1}, ", about 1 turn away"),
+        ({"trigger": "an earlier one"}, ""),
+    ):
+        forecast = msgspec.structs.replace(filling.forecast, **change)
+        other = msgspec.structs.replace(filling, forecast=forecast)
+        tooltip_of_other = gauge_tooltip(loaded, other, is_automatic=False)
+        assert re.search(r"^Next: .* tokens(.*)$", tooltip_of_other, re.MULTILINE)[1] == told
     assert re.search(r"100,000 reported by the provider, as of \d{4}-\d\d-\d\d \d\d:\d\d", tooltip)
     assert tooltip.endswith("Automatic compaction: off")
 
@@ -82,6 +106,19 @@ def test_the_hover_says_whether_a_compaction_is_asked_about(place: Place) -> Non
     assert tooltip.endswith("Automatic compaction: off in Restricted Mode")
 
 
+def test_the_hover_tells_the_time_of_the_last_compaction_as_it_is_not_drawn_again(
+    place: Place,
+) -> None:
+    pi = PiFile(cwd=str(place.cwd))
+    kept = pi.user("go on")
+    pi.compaction("Done so far.", kept)
+    loaded = load(open_session(place.write("s.jsonl", pi.data)), Config(), place.places())
+    tooltip = gauge_tooltip(loaded, None, is_automatic=False)
+    assert re.search(
+        r"^Compactions: 1, last: \d[-\d]+\d( \d\d:\d\d)? · risk ", tooltip, re.MULTILINE
+    )
+
+
 async def test_shares_come_with_the_gauge_or_after_a_pause_and_the_switch_at_once(
     editor, workspace_session: tuple[PiFile, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,16 +142,7 @@ async def test_shares_come_with_the_gauge_or_after_a_pause_and_the_switch_at_onc
 async def test_the_limits_of_the_plan_stand_in_the_hover_and_beside_the_gauge_if_wished(
     editor, place: Place
 ) -> None:
-    codex = CodexFile(cwd=str(place.cwd))
-    codex.user("Go on.")
-    codex.assistant("Done.", n_total=50_000)
-    limits = {
-        name: {"used_percent": percent, "window_minutes": n_minutes, "resets_at": 99_999_999_999}
-        for name, percent, n_minutes in (("secondary", 41, 10_080), ("primary", 2.6, 300))
-    }
-    codex.event("token_count", info=None, rate_limits=limits)
-    name = "rollout-2026-11-28T10-00-00-01a1fbde-0000-7000-8000-000000000001.jsonl"
-    place.write(str(place.home / ".codex/sessions/2026/11/28" / name), codex.data)
+    write_limits(place, NEVER_S)
     await editor.start(place.cwd)
     found = await editor.gauge(lambda gauge: "Limits: 5h 3% until " in gauge.tooltip)
     assert "; week 41% until " in found.tooltip
@@ -123,6 +151,14 @@ async def test_the_limits_of_the_plan_stand_in_the_hover_and_beside_the_gauge_if
     editor.client.workspace_did_change_configuration(wish)
     wished = await editor.gauge(lambda gauge: gauge.itemText == f"{found.text} · 5h 3% · week 41%")
     assert wished.label == f"{found.label}; 5h 3% · week 41%"
+
+
+async def test_a_limit_goes_from_the_gauge_when_it_ends_while_nothing_is_written(
+    editor, place: Place
+) -> None:
+    write_limits(place, round(time.time()) + 3)
+    await editor.start(place.cwd)
+    await editor.gauge(lambda gauge: "Limits: week 41% until " in gauge.tooltip)
 
 
 async def test_where_another_session_is_live_the_item_names_agent_and_title(

@@ -1,7 +1,10 @@
 """The gauge, published at once and again with what fills the window; its history as a plot."""
 
 import asyncio
+import time
 from collections.abc import Mapping
+from contextlib import suppress
+from math import inf
 from typing import Final
 
 from attrs import evolve
@@ -11,10 +14,11 @@ from ullage.app.change.make import can_change
 from ullage.app.gauge.history import PastContexts, read_past, window_history
 from ullage.app.gauge.inspect import WindowShares, fill
 from ullage.app.gauge.status_text import (
-    ago,
     due_text,
     figures_text,
+    limits_of,
     limits_text,
+    local_time,
     name_text,
     own_text,
     short_limits_text,
@@ -31,7 +35,7 @@ from ullage.core.gauge.breakdown import Share
 from ullage.core.gauge.gauge import gauge_text, tells_usage, triggers
 from ullage.core.gauge.history import HistoryMark, UsagePoint
 from ullage.core.gauge.status import Status, last_compaction_ms, rfc3339
-from ullage.core.text.prose import gist
+from ullage.core.text.prose import gist, plural
 from ullage.core.transcript.agent_lines import share_text
 from ullage.lsp import protocol
 from ullage.lsp.convert import LEVELS, escape_markdown, session_ref
@@ -46,6 +50,9 @@ from ullage.store.files.places import Places
 PAUSE_S = 5.0
 """What is due takes 20 ms to work out in a full window; the figure above it does not wait (chosen).
 """
+CLOCK_S = 60.0
+"""While the machine sleeps the clock of the loop may stand still: so late at most is seen that a
+limit ended (chosen)."""
 MAX_SHARES = 6
 """In the hover; smaller ones are in the view of the window."""
 NO_GAUGE = GaugeParams(session=None, text="?", tooltip="", level="normal", label="No session")
@@ -59,11 +66,29 @@ async def run_status(ls: UllageServer, argument: SessionArgument) -> StatusResul
 
 
 async def publish_gauges(ls: UllageServer) -> None:
-    """Publish the gauge whenever it is old, until the server ends."""
+    """Publish the gauge whenever it is old or a limit in it ends, until the server ends."""
+    ends_at_s = inf
     while True:
-        await ls.sessions.is_gauge_old.wait()
+        await _wait_until_old(ls, ends_at_s)
         ls.sessions.is_gauge_old.clear()
+        # Before it is published: what ends meanwhile is then seen to have ended.
+        ends_at_s = _find_end_s(ls)
         await log_faults(_publish)(ls)
+
+
+async def _wait_until_old(ls: UllageServer, ends_at_s: float) -> None:
+    is_old = ls.sessions.is_gauge_old
+    while not is_old.is_set() and (rest_s := ends_at_s - time.time()) > 0:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(None if rest_s == inf else min(CLOCK_S, rest_s)):
+                await is_old.wait()
+
+
+def _find_end_s(ls: UllageServer) -> float:
+    """Give when the first of the limits that hold is reset, in seconds since 1970."""
+    loaded = _find_shown(ls)
+    limits = () if loaded is None else limits_of(loaded)
+    return min((limit.resets_at_s for limit in limits if limit.resets_at_s), default=inf)
 
 
 async def _publish(ls: UllageServer) -> None:
@@ -230,8 +255,8 @@ def gauge_tooltip(
         rows.append(f"Cost: {escape_markdown(figures)}")
     n_compactions = status.degradation.n_compactions
     if n_compactions:
-        last = ago(last_compaction_ms(loaded.context))
-        rows.append(f"Compactions: {n_compactions}, last {last} · risk {status.degradation.risk}")
+        last = local_time(last_compaction_ms(loaded.context))
+        rows.append(f"Compactions: {n_compactions}, last: {last} · risk {status.degradation.risk}")
     automatic = _automatic(loaded, is_on=is_automatic, is_restricted=is_restricted)
     rows.append(f"Automatic compaction: {automatic}")
     return "\n\n".join(rows)
@@ -261,9 +286,7 @@ def _forecast(status: Status, filling: WindowShares | None) -> str:
     if forecast is None or trigger is None or forecast.trigger != trigger.text:
         return ""
     low, high = forecast.turns_low, forecast.turns_high
-    if low == high:
-        return f", about {low} turn{'s' if low > 1 else ''} away"
-    return f", some {low} to {high} turns away"
+    return f", about {plural(high, 'turn') if low == high else f'{low} to {high} turns'} away"
 
 
 def _automatic(loaded: Loaded, *, is_on: bool, is_restricted: bool) -> str:
