@@ -38,8 +38,8 @@ import type { Trees } from "./views/trees";
 import { showUsage } from "./views/usage";
 import { showSession, showVirtualDocument } from "./views/virtualDocument";
 
-/** What the key of a command for a row gives: the selected row is meant. */
-const SELECTED = "selected";
+/** What the key of a command for a row gives: the row that the keyboard is on is meant. */
+const FOCUSED = "focused";
 
 /** What the commands work with. */
 export interface Parts {
@@ -74,8 +74,8 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
 
   return vscode.Disposable.from(
     register("ullage.showMenu", (target) => showMenu(client, shown, target)),
-    register("ullage.showStatus", (target) => showSession(sessionOf(target, shown), "Context Status")),
-    register("ullage.showSession", (target) => showSession(sessionOf(target, shown), "Context.md")),
+    register("ullage.showStatus", (target) => showSession(client, sessionOf(target, shown), "Context Status")),
+    register("ullage.showSession", (target) => showSession(client, sessionOf(target, shown), "Context.md")),
     register("ullage.showPlot", (target) => plot.show(sessionOf(target, shown))),
     register("ullage.showUsage", () => showUsage(client)),
     register("ullage.showWindow", () => vscode.commands.executeCommand("ullage.window.focus")),
@@ -93,8 +93,8 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
     register("ullage.discardPreview", (target) => preview.discard(fileOf(target))),
     register("ullage.pruneToolResults", (target) => pruneToolResults(client, sessionOf(target, shown))),
     register("ullage.pruneItem", async (target) => {
-      // A key gives no row; who called it for one that is gone since does not mean the selected one.
-      const subject = target === SELECTED ? trees.selectedEntry?.subject : subjectOf(target);
+      // A key gives no row; who called it for one that is gone since does not mean the focused one.
+      const subject = target === FOCUSED ? (await trees.focusedRow())?.subject : subjectOf(target);
       if (subject?.kind === "window" && subject.row.item !== null) {
         await pruneItem(client, subject.session.session.path, subject.row.item);
       } else {

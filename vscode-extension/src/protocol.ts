@@ -195,7 +195,7 @@ export interface HistoryPoint {
   /** Of the window, as the gauge has it. */
   share: string;
   isEstimated: boolean;
-  line: number | null;
+  entry: string | null;
 }
 
 /** A compaction or a prune, between the point before it and the one after it. */
@@ -284,7 +284,6 @@ export interface MemoryResult {
   inbox: MemoryRow[];
   recalled: MemoryRow[];
   changes: MemoryRow[];
-  canFlush: boolean;
   canDream: boolean;
   canUndoReview: boolean;
 }
@@ -459,6 +458,13 @@ export interface ShowArgument {
   uri: string;
 }
 
+/** What the user may want after a command: a button of that title. */
+export interface NextCommand {
+  title: string;
+  command: string;
+  argument: SessionArgument | PinArgument | UnpinArgument;
+}
+
 /** What became of a command; the user is told the message. */
 export interface Outcome {
   outcome: "done" | "cancelled" | "nothing";
@@ -475,6 +481,7 @@ export interface Outcome {
   uri: string | null;
   /** The message does not have it. */
   resume: ResumeParams | null;
+  next: NextCommand | null;
 }
 
 /** The argument and the result of each request. */

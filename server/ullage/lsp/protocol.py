@@ -207,7 +207,7 @@ class HistoryPoint:
     share: str
     """Of the window, as the gauge has it."""
     isEstimated: bool
-    line: int | None
+    entry: str | None
 
 
 @frozen(kw_only=True)
@@ -304,7 +304,6 @@ class MemoryResult:
     """What waits for a review."""
     recalled: list[MemoryRow]
     changes: list[MemoryRow]
-    canFlush: bool
     canDream: bool
     canUndoReview: bool
 
@@ -511,6 +510,15 @@ class ShowArgument:
 
 
 @frozen(kw_only=True)
+class NextCommand:
+    """What the user may want after a command: a button of that title."""
+
+    title: str
+    command: str
+    argument: SessionArgument | PinArgument | UnpinArgument
+
+
+@frozen(kw_only=True)
 class Outcome:
     """What became of a command; a client tells its user the message."""
 
@@ -528,3 +536,4 @@ class Outcome:
     """What to show when the user asks for a view of it."""
     resume: ResumeParams | None = None
     """The message does not have it."""
+    next: NextCommand | None = None

@@ -48,11 +48,15 @@ export class Trees implements vscode.Disposable {
         this.window.view.description = detail;
         if (state !== "starting") {
           this.refresh();
+          this.tellMemory();
         }
       }),
       client.onChanged(({ what }) => {
         for (const name of what) {
           ({ sessions: this.window, checkpoints: this.checkpoints, memory: this.memory })[name].refresh();
+        }
+        if (what.includes("memory")) {
+          this.tellMemory();
         }
       }),
     );
@@ -64,13 +68,29 @@ export class Trees implements vscode.Disposable {
     }
   }
 
-  /** Return the row that is selected in the view of the window, for commands of the keyboard. */
-  get selectedEntry(): TreeRow | undefined {
-    return this.window.view.selection[0];
+  /**
+   * Return the row of the view of the window that the keyboard is on.
+   *
+   * An extension is told only what is selected, and the command that selects a row opens it: its place in the selection
+   * is changed, and changed back.
+   */
+  async focusedRow(): Promise<TreeRow | undefined> {
+    const { selection } = this.window.view;
+    await vscode.commands.executeCommand("list.toggleSelection");
+    const toggled = this.window.view.selection;
+    await vscode.commands.executeCommand("list.toggleSelection");
+    return toggled.find((row) => !selection.includes(row)) ?? selection.find((row) => !toggled.includes(row));
   }
 
   dispose(): void {
     this.subscription.dispose();
+  }
+
+  /** What commands and the number at the container need of memory they are told without its view, too. */
+  private tellMemory(): void {
+    if (!this.memory.view.visible) {
+      void this.memory.getChildren();
+    }
   }
 
   private async windowRows(parent: TreeRow | undefined): Promise<readonly TreeRow[]> {
@@ -130,11 +150,10 @@ export class Trees implements vscode.Disposable {
       this.memory.showCount(0, "");
       return [];
     }
-    const { rows, inbox, recalled, changes, canFlush, canDream, canUndoReview } = await this.client.request(MEMORY_REQUEST, { session: this.shown.path });
+    const { rows, inbox, recalled, changes, canDream, canUndoReview } = await this.client.request(MEMORY_REQUEST, { session: null });
     // Known, not only unknown as yet.
     const hasNone = [rows, inbox, recalled, changes].every(({ length }) => length === 0);
     void vscode.commands.executeCommand("setContext", "ullage.hasNoMemory", hasNone);
-    void vscode.commands.executeCommand("setContext", "ullage.canFlush", canFlush);
     void vscode.commands.executeCommand("setContext", "ullage.canDream", canDream);
     void vscode.commands.executeCommand("setContext", "ullage.canUndoReview", canUndoReview);
     const waiting = vscode.l10n.t("Waiting for a review: {0}", inbox.length);

@@ -1,11 +1,13 @@
 /** Opens the server's read-only documents: status, breakdown, summaries and others. */
 
 import * as vscode from "vscode";
+import type { Client } from "../client";
 
 const SCHEME = "ullage";
 
 /** Open the status of a session, which the server keeps up to date, or its messages as readable chat. */
-export async function showSession(session: string | null, name: "Context Status" | "Context.md"): Promise<void> {
+export async function showSession(client: Client, session: string | null, name: "Context Status" | "Context.md"): Promise<void> {
+  await client.ready();
   const query = session === null ? "" : `session=${encodeURIComponent(session)}`;
   await showVirtualDocument(vscode.Uri.from({ scheme: SCHEME, path: `/${name}`, query }));
 }

@@ -41,9 +41,9 @@ _KINDS = {"memory": "Memory", "log": "Daily log", "instructions": "Instructions"
 
 
 async def run_memory(ls: UllageServer, argument: protocol.SessionArgument) -> protocol.MemoryResult:
+    del argument
     folders = ls.workspace_folders()
     files = await asyncio.to_thread(list_memory_files, ls.surroundings())
-    has_session = bool(argument.session or ls.gauge_path())
     inbox: list[MemoryRow] = []
     recalled: list[MemoryRow] = []
     changes: list[MemoryRow] = []
@@ -70,7 +70,6 @@ async def run_memory(ls: UllageServer, argument: protocol.SessionArgument) -> pr
         inbox=inbox,
         recalled=recalled,
         changes=changes,
-        canFlush=has_session and ls.may_write,
         canDream=ls.may_write and ls.config.memory.is_enabled,
         canUndoReview=can_undo and ls.may_write,
     )

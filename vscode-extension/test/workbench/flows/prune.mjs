@@ -15,6 +15,8 @@ export async function go(workbench, { say, shot }) {
   const transcript = writeSession(workbench, { id: sessionId(3), usedTokens: 136_000 });
   await gaugeShows(workbench, "68%");
   const before = readFileSync(transcript);
+  await keyOfRow(workbench, { say, shot });
+  assert.ok(readFileSync(transcript).equals(before), "nothing was pruned yet");
 
   await workbench.command("Context: Prune Tool Results…");
   await page.locator(".quick-input-widget .monaco-list-row .monaco-checkbox, .quick-input-widget .monaco-list-row input[type=checkbox]").first().waitFor({ state: "attached" });
@@ -59,6 +61,27 @@ export async function go(workbench, { say, shot }) {
   assert.ok(readFileSync(transcript).equals(pruned), "a pin is kept beside the session, not in it");
   await tidy(workbench);
   forget(transcript);
+}
+
+/** Delete means the row that the keyboard is on, while none is selected and while another one is. */
+async function keyOfRow(workbench, { say, shot }) {
+  const { page } = workbench;
+  const [selected, meant] = ["rg -n 'refund'", "rg -n 'retry"];
+  const dialog = page.locator(".monaco-dialog-box");
+  await workbench.focusRow("Window", "Tool results");
+  await workbench.openRow(selected);
+  for (const isSelected of [false, true]) {
+    if (isSelected) await workbench.openByRow("Window", selected, "Context.md");
+    await workbench.focusRow("Window", meant);
+    await page.keyboard.press("Delete");
+    const asked = await textOf(dialog.locator(".dialog-message-container"));
+    assert.ok(asked.includes(meant) && !asked.includes(selected), asked);
+    say(`Delete, ${isSelected ? "another row" : "nothing"} selected: ${asked}`);
+    await shot(`prune-delete${isSelected ? "-other" : ""}`);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+  }
+  await tidy(workbench);
 }
 
 /** An item is looked at before it goes, by the keyboard; the list stays. */
