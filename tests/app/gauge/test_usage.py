@@ -1,6 +1,5 @@
 """What the sessions of a folder used: each answer once, on its day, at the prices of its model."""
 
-import json
 import re
 from datetime import date, timedelta
 
@@ -9,12 +8,14 @@ import pytest
 
 from claude_files import ClaudeFile, text
 from codex_files import CodexFile
-from pi_files import MODEL, START, Json, PiFile
+from database_files import OpencodeSession
+from pi_files import MODEL, START, Json, PiFile, usage_of
 from running import Place
 from ullage.app.gauge.usage import UsageReport, note_lines, report_usage, usage_text
 
 FIRST_DAY = START.astimezone().date()
 SECOND_DAY = FIRST_DAY + timedelta(days=2)
+AT_MS = int(START.timestamp() * 1000)
 USAGE: Json = {
     "input_tokens": 1_000_000,
     "cache_read_input_tokens": 3_000_000,
@@ -48,6 +49,11 @@ def write_codex(place: Place, name: str, n_total: int, **meta: object) -> None:
 
 def report(place: Place, *, today: date = SECOND_DAY, n_days: int = 7) -> UsageReport:
     return report_usage((place.cwd,), place.places(), today=today, n_days=n_days)
+
+
+def used_tokens(place: Place) -> object:
+    printed = place.run("context", "status", "--json").stdout
+    return msgspec.json.decode(printed, type=dict[str, object])["used_tokens"]
 
 
 @pytest.fixture
@@ -89,8 +95,34 @@ def test_an_answer_that_was_broken_off_is_paid_for_and_no_figure_of_the_context(
     write_pi(place, pi.data)
     used = report(place)
     assert (used.total.requests, used.total.sent_tokens, used.total.answered_tokens) == (2, 480, 40)
-    status = json.loads(place.run("context", "status", "--json").stdout)
-    assert status["used_tokens"] < 130
+    assert used_tokens(place) == 121
+
+
+def test_the_summary_of_a_compaction_of_pi_counts(place: Place) -> None:
+    pi = PiFile(cwd=str(place.cwd))
+    first = pi.user("Look at it.")
+    pi.assistant("Fine.", usage=120)
+    pi.compaction("## Goal\n- a parser", first, usage=usage_of(900))
+    write_pi(place, pi.data)
+    used = report(place)
+    assert (used.total.requests, used.total.sent_tokens, used.total.answered_tokens) == (2, 980, 40)
+
+
+def test_the_summary_of_a_compaction_of_opencode_counts_for_its_model(place: Place) -> None:
+    path = place.home / ".local" / "share" / "opencode" / "opencode.db"
+    path.parent.mkdir(parents=True)
+    session = OpencodeSession(path)
+    session.execute("UPDATE session SET directory = ?, time_updated = ?", str(place.cwd), AT_MS)
+    session.user("Look at it.")
+    session.assistant("Fine.", total=120)
+    session.compaction("A parser was added.", modelID="small-1")
+    session.assistant("Yes.", total=130)
+    used = report(place)
+    assert [(m.model, m.spent.requests, m.spent.sent_tokens) for m in used.models] == [
+        ("mock-1", 2, 250),
+        ("small-1", 1, 9),
+    ]
+    assert used_tokens(place) == 130
 
 
 def test_what_the_cache_keeps_for_an_hour_has_a_price_of_its_own(place: Place) -> None:

@@ -15,7 +15,7 @@ from ullage.app.sessions.past import list_all_items
 from ullage.app.sessions.session import Session
 from ullage.core.gauge.usage import DEFAULT_DAYS, Spent, add_up, find_spent
 from ullage.core.text.prose import plural
-from ullage.core.transcript.context import ContextItem
+from ullage.core.transcript.context import Context
 from ullage.core.transcript.entries import Usage
 from ullage.errors import InputError
 from ullage.formats.reading import Reading
@@ -190,23 +190,33 @@ def _list_since(
 def _add(session: Session, reading: Reading, found: _Read) -> None:
     context, agent = reading.context, reading.context.header.agent
     for item in list_all_items(session, reading):
-        usage = item.message.usage or item.message.unfinished_usage
-        if usage is not None and (day := found.day_in(item.at_ms)) is not None:
-            model = item.message.model or context.model
-            row = find_priced_model(agent, context.provider, model)
-            # One answer may stand on several entries: the last one has all of it.
-            found.answers[_key_of(item, usage, agent)] = _Answer(
-                day=day, model=model or UNKNOWN_MODEL, spent=find_spent(usage, row)
-            )
+        message = item.message
+        usage = message.usage or message.unfinished_usage
+        _add_answer(usage, item.at_ms, message.model, message.answer_id, context, found)
     for ref in context.compactions:
         compaction = session.agent.read_compaction(session.lines, ref)
         if compaction is not None and (day := found.day_in(compaction.at_ms)) is not None:
             found.compactions[agent, compaction.at_ms] = day
+            _add_answer(compaction.usage, compaction.at_ms, compaction.model, None, context, found)
 
 
-def _key_of(item: ContextItem, usage: Usage, agent: str | None) -> _Key:
-    """Name an answer in all sessions: an entry's id may be its place in one file."""
-    return item.message.answer_id or (agent, item.at_ms, usage.n_sent, usage.n_output)
+def _add_answer(
+    usage: Usage | None,
+    at_ms: int | None,
+    model: str | None,
+    answer_id: str | None,
+    context: Context,
+    found: _Read,
+) -> None:
+    if usage is None or (day := found.day_in(at_ms)) is None:
+        return
+    agent, model = context.header.agent, model or context.model
+    # The id of an entry may be its place in one file, and a copy of it has another. An answer may
+    # stand on several entries: the last one has all of it.
+    key = answer_id or (agent, at_ms, usage.n_sent, usage.n_output)
+    row = find_priced_model(agent, context.provider, model)
+    spent = find_spent(usage, row)
+    found.answers[key] = _Answer(day=day, model=model or UNKNOWN_MODEL, spent=spent)
 
 
 def _start_ms(day: date) -> int:

@@ -85,6 +85,10 @@ class Compaction(msgspec.Struct, frozen=True, kw_only=True):
     layer: str | None = None
     n_messages: int | None = None
     """Messages that the summary replaced."""
+    usage: entries.Usage | None = None
+    """What its summary took, where that is told of no answer."""
+    model: str | None = None
+    """What wrote the summary; None where that is not told."""
     details: entries.JsonObject = {}
     """What the writer of the compaction noted beside the summary, in its own shape."""
     is_opaque: bool = False

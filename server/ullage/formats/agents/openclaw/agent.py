@@ -26,7 +26,7 @@ from ullage.formats.agent_info import (
 from ullage.formats.agents.openclaw import entries, projection, settings
 from ullage.formats.agents.openclaw.edit import EDITOR
 from ullage.formats.agents.openclaw.entries import FLAT, is_flat, is_note, notes_of
-from ullage.formats.agents.openclaw.messages import IN_MEMORY, prune_message
+from ullage.formats.agents.openclaw.messages import IN_MEMORY, prune_message, read_usage
 from ullage.formats.agents.openclaw.navigation import NAVIGATED_VERSION, is_plain
 from ullage.formats.agents.openclaw.path import names_model, read_path
 from ullage.formats.agents.openclaw.transfer import TRANSFER, make_header
@@ -132,6 +132,7 @@ def _to_compaction(entry: Entry) -> Compaction:
         trigger=text_of(details, "trigger"),
         layer=text_of(details, "layer"),
         n_messages=int_of(details, "messagesCompacted"),
+        usage=read_usage(native),
         details=details,
     )
 

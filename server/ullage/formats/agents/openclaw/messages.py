@@ -57,7 +57,7 @@ def to_message(native: entries.JsonObject) -> tuple[entries.Message, Category]:
         category = "injected" if is_harness(blocks) else category
     if name != "assistant":
         return entries.Message(role=role, blocks=blocks), category
-    usage = _read_usage(native)
+    usage = read_usage(native)
     is_unfinished = native.get("stopReason") in ("error", "aborted")
     message = entries.Message(
         role=role,
@@ -176,7 +176,8 @@ def _block(block: entries.JsonObject) -> entries.Block | None:
             return None
 
 
-def _read_usage(native: entries.JsonObject) -> entries.Usage | None:
+def read_usage(native: entries.JsonObject) -> entries.Usage | None:
+    """Read what an answer or a compaction took."""
     usage = object_of(native, "usage")
     if usage is None:
         return None

@@ -195,6 +195,8 @@ def _to_compaction(boundary: _Boundary, usage_before: Usage | None) -> Compactio
         first_kept_id=text_of(part, "tail_start_id"),
         n_tokens_before=None if usage_before is None else usage_before.n_total,
         trigger="auto" if part.get("auto") is True else "manual",
+        usage=messages.read_tokens(boundary.summary),
+        model=text_of(messages.info_of(boundary.summary), "modelID"),
         details=part,
     )
 

@@ -64,9 +64,12 @@ def items_of(entry: entries.Entry, *, is_after_boundary: bool) -> tuple[ContextI
 
 def usage_of(entry: entries.Entry) -> entries.Usage | None:
     """Read the tokens of an answer; those of a summary tell nothing of the context after it."""
-    info = info_of(entry)
-    tokens = object_of(info, "tokens")
-    if entry.kind != "assistant" or tokens is None or info.get("summary") is True:
+    return None if info_of(entry).get("summary") is True else read_tokens(entry)
+
+
+def read_tokens(entry: entries.Entry) -> entries.Usage | None:
+    tokens = object_of(info_of(entry), "tokens")
+    if entry.kind != "assistant" or tokens is None:
         return None
     cache = object_of(tokens, "cache") or {}
     n_input, n_output, n_reasoning = counts_in(tokens, ("input", "output", "reasoning"))
