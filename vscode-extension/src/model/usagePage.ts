@@ -1,6 +1,6 @@
 /** The page of what was used by day: bars and a table, as HTML without scripts. */
 
-import type { UsageResult } from "../protocol";
+import type { UsageDay, UsageResult } from "../protocol";
 import { PLOT_AREA, PLOT_HEIGHT, PLOT_WIDTH, ticks } from "./plot";
 import { escaped, line, page, scrolled, shortTokens, text } from "./plotPage";
 
@@ -11,6 +11,7 @@ const N_TICKS = 5;
 const MIN_DAYS = 7;
 /** Chosen: of the room of a day. */
 const BAR_SHARE = 0.7;
+const DAY_MS = 86_400_000;
 
 /** What the page says. */
 export interface UsageWords {
@@ -37,7 +38,8 @@ ${notes}`;
   return page(words.heading, content, nonce);
 }
 
-function drawing({ days }: UsageResult, words: UsageWords): string {
+function drawing(usage: UsageResult, words: UsageWords): string {
+  const days = everyDay(usage.days);
   const { left, top, bottom } = PLOT_AREA;
   const right = PLOT_WIDTH - left;
   const highest = Math.max(1, ...days.map(({ nSent }) => nSent));
@@ -56,6 +58,17 @@ function drawing({ days }: UsageResult, words: UsageWords): string {
 <g class="axis">${line(left, bottom, right, bottom)}${scale.map((value) => text(left - 8, y(value) + 4, shortTokens(value), "end")).join("")}</g>
 ${bars.join("\n")}
 </svg>`;
+}
+
+/** Return a day for each from the first to the last: one that is not told of is empty. */
+function everyDay(told: readonly UsageDay[]): UsageDay[] {
+  const byName = new Map(told.map((day) => [day.cells[0] ?? "", day]));
+  const moments = [...byName.keys()].map((name) => Date.parse(name));
+  const first = Math.min(...moments);
+  return Array.from({ length: (Math.max(...moments) - first) / DAY_MS + 1 }, (_, nDay) => {
+    const name = new Date(first + nDay * DAY_MS).toISOString().slice(0, 10);
+    return byName.get(name) ?? { nSent: 0, cells: [name] };
+  });
 }
 
 function table({ heads, days, total }: UsageResult, words: UsageWords): string {

@@ -6,8 +6,10 @@ import type { UsageResult } from "../../src/protocol";
 const words = { heading: "Usage by Day", drawing: "Bar chart", legend: "Bars: tokens.", caption: "As a table" };
 const HEADS = ["Day", "Requests", "Sent"];
 
+const dayFrom = (first: string, n: number): string => new Date(Date.parse(first) + n * 86_400_000).toISOString().slice(0, 10);
+
 function usage(...sent: number[]): UsageResult {
-  const days = sent.map((nSent, n) => ({ nSent, cells: [`2026-02-${String(n + 1).padStart(2, "0")}`, String(n), `${nSent}`] }));
+  const days = sent.map((nSent, n) => ({ nSent, cells: [dayFrom("2026-02-01", n), String(n), `${nSent}`] }));
   return { title: "/work/shop <b>", heads: HEADS, days, total: ["all", "9", "150"], notes: ["gpt: 9 requests"] };
 }
 
@@ -29,7 +31,23 @@ test("the bar of a single day does not fill the page", () => {
 test("of many days some are named, so that no name covers another", () => {
   const page = usagePage(usage(...Array<number>(60).fill(5)), words, "n0nce");
   assert.equal(count(page, /<rect class="bar"/g), 60);
-  assert.equal(count(page, />02-\d\d<\/text>/g), 12);
+  assert.equal(count(page, />\d\d-\d\d<\/text>/g), 12);
+});
+
+test("a day without use has its place, be it one or a year of them, and no row", () => {
+  const { days, ...rest } = usage(100, 50);
+  for (const [nDays, nNames] of [[13, 13], [366, 14]] as const) {
+    const last = { nSent: 50, cells: [dayFrom("2026-02-01", nDays - 1), "1", "50"] };
+    const page = usagePage({ ...rest, days: [...days.slice(0, 1), last] }, words, "n0nce");
+    const bars = [...page.matchAll(/<rect class="bar" x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="([\d.]+)"/g)].map((match) =>
+      match.slice(1).map(Number),
+    );
+    assert.deepEqual(bars.map(([, , height]) => height), [288, ...Array<number>(nDays - 2).fill(0), 144]);
+    const [[first = 0, width = 0] = [], [second = 0] = []] = bars;
+    assert.ok(width > 1 && second > first + width);
+    assert.equal(count(page, />\d\d-\d\d<\/text>/g), nNames);
+    assert.equal(count(page, /<tr><th scope="row">/g), 3);
+  }
 });
 
 test("what the server says is escaped, and nothing is run", () => {
