@@ -79,11 +79,16 @@ export async function nameFile({ page }, file) {
   // What is named before the dialog has read its folder becomes a part of another name.
   await dialog.locator(".monaco-list-row", { hasText: ".." }).first().waitFor();
   await until("the folder in the dialog", async () => (await box.inputValue()).startsWith("/"));
-  await box.fill(file);
   await until("the dialog to close", async () => {
-    // An Enter may only take what is proposed.
-    await page.keyboard.press("Enter");
-    return box.waitFor({ state: "hidden", timeout: 1_000 }).then(() => true, () => false);
+    try {
+      // An Enter may only take what is proposed, and none is taken while the folder is being read: it is named again.
+      for (const name of [path.dirname(file), file]) await box.fill(name, { timeout: 3_000 });
+      await page.keyboard.press("Enter");
+      await box.waitFor({ state: "hidden", timeout: 3_000 });
+      return true;
+    } catch {
+      return box.isHidden();
+    }
   });
 }
 
