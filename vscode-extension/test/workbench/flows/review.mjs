@@ -58,6 +58,15 @@ export async function go(workbench, { say, shot }) {
 
 async function look(workbench, files, { say, shot }) {
   const { page } = workbench;
+  // While its view is not in sight, memory tells its commands and the number of what waits.
+  await workbench.command("View: Show Explorer");
+  await page.locator(".activitybar .action-item", { has: page.locator("[aria-label*='Waiting for a review: 5']") }).waitFor();
+  await workbench.show(page.locator(".quick-input-widget .monaco-list-row", { hasText: "Context: Dream Now" }), async () => {
+    await page.keyboard.press("F1");
+    await page.keyboard.type("Context: Dream");
+  });
+  await shot("review-palette");
+  await page.keyboard.press("Escape");
   await workbench.openFile(files["DREAMS.md"]);
   const head = lens(page, "5 items wait");
   await head.waitFor();
