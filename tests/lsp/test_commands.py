@@ -94,6 +94,8 @@ async def test_whatever_comes_of_a_command_names_its_session(editor, full_sessio
     assert [outcome.outcome for outcome in (*cancelled, nothing)] == ["cancelled"] * 3 + ["nothing"]
     for outcome in (*cancelled, nothing):
         assert outcome.message.endswith(f" · {NAME}")
+    shown = await editor.execute("ullage.show", {"uri": nothing.uri})
+    assert shown.text.startswith("Context Status")
     pin = {SESSION: str(full_session), "text": "Never push."}
     await editor.execute("ullage.pin", pin)
     with pytest.raises(JsonRpcException, match="pinned already") as refused:
@@ -117,6 +119,10 @@ async def test_what_an_outcome_offers_is_undone_without_a_question(
     undone = await editor.execute("ullage.undo", await offered_undo(editor, full_session))
     assert (undone.outcome, editor.questions) == ("done", [])
     assert undone.message.startswith("Undone: the prune · ")
+    assert full_session.read_bytes() == before
+    redone = await follow(editor, undone, "Redo")
+    editor.answer = "Undo"
+    assert (await follow(editor, redone, "Undo")).next.title == "Redo"
     assert full_session.read_bytes() == before
 
 
@@ -215,6 +221,7 @@ async def test_a_checkpoint_is_restored(editor, full_session: Path, into: str) -
     argument = {SESSION: str(full_session), "checkpoint": "cp_001"}
     text = await editor.execute("ullage.restore", argument)
     assert text.text.strip()
+    assert text.message.startswith(f"The text of cp_001 of {NAME}: paste it ")
     shown = await editor.execute("ullage.show", {"uri": text.uri})
     assert shown.text.rstrip("\n") == text.text.rstrip("\n")
     editor.answer = "Restore"
@@ -263,11 +270,20 @@ async def pinned(editor, path: str):
     return next(row for row in found.rows if row.kind == "pins")
 
 
+async def follow(editor, outcome, title: str):
+    """Press the button that an outcome offers next."""
+    assert outcome.next.title == title
+    return await editor.execute(outcome.next.command, vars(outcome.next.argument))
+
+
 async def test_a_text_and_a_message_are_pinned(editor, full_session: Path) -> None:
     await begun(editor)
     path = str(full_session)
     outcome = await editor.execute("ullage.pin", {SESSION: path, "text": "Keep this."})
     assert outcome.message == f"Pinned: every summary will hold “Keep this.” · {NAME}"
+    removed, again = await follow(editor, outcome, "Remove Pin"), "Pin Again"
+    assert removed.message.startswith("Pin removed: no summary has to hold “Keep this.”")
+    assert (await follow(editor, removed, again)).message == outcome.message
     await editor.execute("ullage.pin", {SESSION: path, "entry": "000000a3"})
     pins = await editor.execute("ullage.show", {"uri": "ullage:/Pins?session=" + path})
     assert "Keep this." in pins.text

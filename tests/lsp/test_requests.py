@@ -224,7 +224,7 @@ async def test_the_history_reaches_behind_prunes(editor, place: Place) -> None:
     ]
 
 
-async def test_the_history_goes_on_and_leads_to_the_lines(
+async def test_the_history_goes_on_and_leads_to_messages_that_a_compaction_hid_too(
     editor, workspace_session: tuple[PiFile, Path]
 ) -> None:
     pi, path = workspace_session
@@ -237,8 +237,10 @@ async def test_the_history_goes_on_and_leads_to_the_lines(
         found = await editor.request("ullage/history")
         assert found.points[-1].nTokens == usage
         assert len(found.points) == found.marks[0].nPoint + n_points
-        lines = path.read_text("utf-8").split("\n")
-        assert all(f'"totalTokens":{one.nTokens}' in lines[one.line] for one in found.points)
+    for point in found.points:
+        uri = f"ullage:/Context.md?session={path}&entry={point.entry}"
+        shown = await editor.execute("ullage.show", {"uri": uri})
+        assert shown.text.startswith("## 1. Assistant"), point
 
 
 async def test_a_damaged_checkpoint_is_listed_as_such(

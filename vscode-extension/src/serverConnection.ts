@@ -16,12 +16,16 @@ import {
   ErrorAction,
   ErrorCodes,
   LanguageClient,
+  MessageType,
   ResponseError,
   RevealOutputChannelOn,
+  ShowMessageRequest,
   State,
   WorkDoneProgress,
   type Executable,
   type LanguageClientOptions,
+  type MessageActionItem,
+  type ShowMessageRequestParams,
 } from "vscode-languageclient/node";
 import { errorMessage, type Logger } from "./logger";
 import { DOCUMENTS, isKnownToServer, withoutText } from "./model/documents";
@@ -103,6 +107,8 @@ export class Connection {
     client.onNotification(CHANGED_NOTIFICATION, (params: ChangedParams) => {
       peer.onChanged(params);
     });
+    // Takes the place of the language client's own, which does not say that a button came too late.
+    client.onRequest(ShowMessageRequest.type, (params) => this.ask(params));
     client.onRequest(CONFIRM_QUESTION, (params: ConfirmParams) => {
       const answer = confirm(params);
       peer.onQuestion(answer);
@@ -184,6 +190,17 @@ export class Connection {
     }
   }
 
+  private async ask({ type, message, actions = [] }: ShowMessageRequestParams): Promise<MessageActionItem | null> {
+    const { showErrorMessage, showWarningMessage, showInformationMessage } = vscode.window;
+    const show: (message: string, ...items: MessageActionItem[]) => Thenable<MessageActionItem | undefined> =
+      type === MessageType.Error ? showErrorMessage : type === MessageType.Warning ? showWarningMessage : showInformationMessage;
+    const answer = (await show(message, ...actions)) ?? null;
+    if (answer !== null && !this.isInUse) {
+      void sayTooLate(answer.title);
+    }
+    return answer;
+  }
+
   private options(): LanguageClientOptions {
     const { peer } = this;
     const logLines = (input: Readable): void => {
@@ -221,6 +238,15 @@ export class Connection {
 class QuietLanguageClient extends LanguageClient {
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);
+  }
+}
+
+/** A message stays on the screen when its server has ended, and its buttons with it. */
+async function sayTooLate(title: string): Promise<void> {
+  const showMenu = vscode.l10n.t("Show Menu…");
+  const message = vscode.l10n.t("\"{0}\" did nothing: the server that asked this has ended. The menu has what can be done now.", title);
+  if ((await vscode.window.showWarningMessage(message, showMenu)) === showMenu) {
+    await vscode.commands.executeCommand("ullage.showMenu");
   }
 }
 

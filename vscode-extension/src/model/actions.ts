@@ -10,6 +10,7 @@ export type ActionCommand =
   | "ullage.compactSession"
   | "ullage.pruneToolResults"
   | "ullage.undoChange"
+  | "ullage.redoChange"
   | "ullage.writeCheckpoint"
   | "ullage.restoreCheckpoint"
   | "ullage.showWindow"
@@ -55,6 +56,7 @@ function offered({ isTrusted, canWrite, canNote, isAutomatic }: Abilities): read
     { command: "ullage.showWindow", icon: "list-tree", isOffered: true },
     { command: "ullage.showPlot", icon: "graph-line", isOffered: true },
     { command: "ullage.showStatus", icon: "info", isOffered: true },
+    { command: "ullage.redoChange", icon: "redo", isOffered: canChange },
     { command: "ullage.turnAutomaticOn", icon: "circle-large-outline", isOffered: canChange && !isAutomatic },
     { command: "ullage.turnAutomaticOff", icon: "pass", isOffered: canChange && isAutomatic },
   ];

@@ -33,11 +33,11 @@ export interface PlotWords {
   readonly compaction: (title: string, before: string, after: string) => string;
 }
 
-/** What the panel adds: the key to its own style, and the way to a line of the transcript. */
+/** What the panel adds: the key to its own style, and the way to a message. */
 export interface PlotFrame {
   readonly nonce: string;
-  /** Null when the line cannot be opened. */
-  readonly linkTo: (line: number) => string | null;
+  /** Null when the message cannot be opened. */
+  readonly linkTo: (entry: string) => string | null;
 }
 
 /** Return the page. It loads nothing, runs nothing, and all that the session says in it is escaped. */
@@ -176,7 +176,7 @@ ${shown.map((row) => tableRow(row, words, frame)).join("\n")}
 
 function tableRow(row: PlotRow, words: PlotWords, frame: PlotFrame): string {
   const time = timeText(row.at, words);
-  const href = row.line === null ? null : frame.linkTo(row.line);
+  const href = row.entry === null ? null : frame.linkTo(row.entry);
   const head = href === null ? escaped(time) : `<a href="${escaped(href)}">${escaped(time)}</a>`;
   const happened = [
     row.compaction === undefined ? "" : compactionText(row.compaction, words),

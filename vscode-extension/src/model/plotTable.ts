@@ -15,8 +15,8 @@ export interface PlotRow {
   /** Names of the thresholds that were passed with this point, the lowest first. */
   readonly passed: readonly string[];
   readonly compaction: RowCompaction | undefined;
-  /** Line of the transcript, from 0. */
-  readonly line: number | null;
+  /** Whose message it is. */
+  readonly entry: string | null;
 }
 
 export interface RowCompaction {
@@ -42,14 +42,14 @@ export function plotRows(history: HistoryResult): readonly PlotRow[] {
           isEstimated: false,
           passed: [],
           compaction: { number: nMark + 1, title, tokensBefore, tokensAfter },
-          line: null,
+          entry: null,
         });
         nTokensBefore = tokensAfter;
       }
     }
     const point = history.points[nPoint];
     if (point !== undefined) {
-      const { at, nTokens, share, isEstimated, line } = point;
+      const { at, nTokens, share, isEstimated, entry } = point;
       rows.push({
         at,
         nTokens,
@@ -57,7 +57,7 @@ export function plotRows(history: HistoryResult): readonly PlotRow[] {
         isEstimated,
         passed: nTokensBefore === null ? [] : passedBetween(history, nTokensBefore, nTokens),
         compaction: undefined,
-        line,
+        entry,
       });
       nTokensBefore = nTokens;
     }

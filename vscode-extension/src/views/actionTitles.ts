@@ -15,6 +15,8 @@ export function actionTitle(command: ActionCommand): string {
       return vscode.l10n.t("Restore…");
     case "ullage.undoChange":
       return vscode.l10n.t("Undo Last Change…");
+    case "ullage.redoChange":
+      return vscode.l10n.t("Redo Undone Change");
     case "ullage.showWindow":
       return vscode.l10n.t("Open View");
     case "ullage.showPlot":
@@ -58,6 +60,8 @@ function actionDetail(command: ActionCommand): string {
       return vscode.l10n.t("What fills the window, and what could go");
     case "ullage.undoChange":
       return vscode.l10n.t("Take back the last compaction, prune or restore, after a question");
+    case "ullage.redoChange":
+      return vscode.l10n.t("Make it again, as long as nothing came since");
     case "ullage.showPlot":
       return vscode.l10n.t("How the window filled, with its compactions");
     case "ullage.showStatus":

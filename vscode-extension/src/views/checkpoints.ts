@@ -52,9 +52,7 @@ export async function restore(
     return;
   }
   await vscode.env.clipboard.writeText(outcome.text);
-  void vscode.window.showInformationMessage(
-    vscode.l10n.t("The text of {0} is in the clipboard: paste it as the first message of a session.", checkpoint),
-  );
+  showOutcome(client, { ...outcome, message: vscode.l10n.t("In the clipboard: {0}", outcome.message) });
 }
 
 /** Compare two checkpoints; undefined is one that the user chooses first. */

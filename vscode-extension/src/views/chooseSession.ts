@@ -5,7 +5,7 @@ import type { Client } from "../client";
 import { shownAsText } from "../model/shownText";
 import { withSubagents } from "../model/tree";
 import { SESSIONS_REQUEST } from "../protocol";
-import { showOutcome } from "./outcome";
+import { showQuietly } from "./outcome";
 import { subjectOf } from "./sessionOf";
 import type { ShownSession } from "./shownSession";
 
@@ -19,7 +19,8 @@ export async function chooseSession(client: Client, shown: ShownSession, target:
   const subject = subjectOf(target);
   const path = subject?.kind === "session" ? subject.row.session.path : await choosePath(client, shown);
   if (path !== undefined) {
-    showOutcome(client, await shown.choose(path));
+    // The gauge shows it.
+    showQuietly((await shown.choose(path)).message);
   }
 }
 

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { Client } from "../client";
 import { errorMessage } from "../logger";
+import { shownAsText } from "../model/shownText";
 import { UNDO_COMMAND, UNDO_REVIEW_COMMAND, type Outcome, type ResumeParams } from "../protocol";
 
 /** Chosen: long enough to read a line in the status bar. */
@@ -10,43 +11,51 @@ const QUIET_MESSAGE_MS = 5_000;
 
 /** Show an outcome; it is not waited for, since a notification may stay for as long as the user likes. */
 export function showOutcome(client: Client, outcome: Outcome): void {
-  switch (outcome.outcome) {
-    case "done":
-      offerUndo(client, outcome).catch((error: unknown) => {
-        void vscode.window.showErrorMessage(errorMessage(error));
-      });
-      break;
-    case "cancelled":
-    case "nothing":
-      showQuietly(outcome.message);
-      break;
+  if (outcome.outcome === "cancelled") {
+    showQuietly(outcome.message);
+    return;
   }
+  offerNext(client, outcome).catch((error: unknown) => {
+    void vscode.window.showErrorMessage(errorMessage(error));
+  });
 }
 
 /** Show what needs no notification to dismiss. */
 export function showQuietly(message: string): void {
-  vscode.window.setStatusBarMessage(message, QUIET_MESSAGE_MS);
+  vscode.window.setStatusBarMessage(shownAsText(message), QUIET_MESSAGE_MS);
 }
 
-async function offerUndo(client: Client, { message, session, change, review, uri, resume }: Outcome): Promise<void> {
+/** Tell an outcome with what the user may want next; without a button the editor would cut it to one line. */
+async function offerNext(client: Client, { message, session, change, review, uri, resume, next }: Outcome): Promise<void> {
   const undo = vscode.l10n.t("Undo");
   const view = vscode.l10n.t("View");
   const inTerminal = vscode.l10n.t("Resume in Terminal");
   const canUndo = change !== null || review !== null;
   const canView = uri !== null || (canUndo && session !== null);
-  const buttons = [...(canUndo ? [undo] : []), ...(canView ? [view] : []), ...(resume === null ? [] : [inTerminal])];
+  const buttons = [
+    ...(canUndo ? [undo] : []),
+    ...(canView ? [view] : []),
+    ...(next === null ? [] : [next.title]),
+    ...(resume === null ? [] : [inTerminal]),
+  ];
   const choice = await vscode.window.showInformationMessage(message, ...buttons);
-  if (choice === undo) {
-    const undone = await (review === null
-      ? client.execute(UNDO_COMMAND, { session: session?.path ?? null, change })
-      : client.execute(UNDO_REVIEW_COMMAND, review));
-    // To undo what undid is another command: no notification follows from a notification without end.
-    showOutcome(client, { ...undone, change: null, review: null, uri: null });
+  if (choice === undefined) {
+    return;
+  }
+  if (choice === next?.title) {
+    showOutcome(client, (await client.executeUntyped(next.command, [next.argument])) as Outcome);
+  } else if (choice === undo) {
+    showOutcome(
+      client,
+      await (review === null
+        ? client.execute(UNDO_COMMAND, { session: session?.path ?? null, change })
+        : client.execute(UNDO_REVIEW_COMMAND, review)),
+    );
   } else if (choice === view) {
     await (uri === null
       ? vscode.commands.executeCommand("ullage.showPlot", session?.path)
       : vscode.commands.executeCommand("vscode.open", vscode.Uri.parse(uri, true)));
-  } else if (choice === inTerminal && resume !== null) {
+  } else if (resume !== null) {
     resumeInTerminal(resume);
   }
 }

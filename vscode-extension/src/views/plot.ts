@@ -8,10 +8,11 @@ import { errorMessage, type Logger } from "../logger";
 import { plotPage, type PlotWords } from "../model/plotPage";
 import { HISTORY_REQUEST, type HistoryResult } from "../protocol";
 import { withPatience } from "./progress";
+import { showSession } from "./virtualDocument";
 
 const VIEW_TYPE = "ullage.plot";
-/** The one command that a link of the page can run: it opens a line of the transcript. Nobody calls it by name. */
-const OPEN_COMMAND = "ullage.openPlottedLine";
+/** The one command that a link of the page can run: it opens a message of the session. Nobody calls it by name. */
+const OPEN_COMMAND = "ullage.openPlottedMessage";
 
 export class PlotPanel implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
@@ -26,7 +27,9 @@ export class PlotPanel implements vscode.Disposable {
     private readonly logger: Logger,
   ) {
     this.subscription = vscode.Disposable.from(
-      vscode.commands.registerCommand(OPEN_COMMAND, openLine),
+      vscode.commands.registerCommand(OPEN_COMMAND, (session: string, entry: string) =>
+        showSession(client, session, "Context.md", entry),
+      ),
       client.onChanged(({ what }) => {
         if (what.includes("sessions") && this.panel?.visible === true) {
           void this.refresh();
@@ -94,20 +97,13 @@ export class PlotPanel implements vscode.Disposable {
     const path = history.session?.path;
     panel.webview.html = plotPage(history, plotWords(), {
       nonce: randomUUID(),
-      linkTo: (line) => (path === undefined ? null : linkTo(path, line)),
+      linkTo: (entry) => (path === undefined ? null : linkTo(path, entry)),
     });
   }
 }
 
-function linkTo(path: string, line: number): string {
-  return `command:${OPEN_COMMAND}?${encodeURIComponent(JSON.stringify([path, line]))}`;
-}
-
-async function openLine(path: string, line: number): Promise<void> {
-  // Opened by the editor itself: a document above 50 MB is kept from extensions.
-  await vscode.commands.executeCommand("vscode.open", vscode.Uri.file(path), {
-    selection: new vscode.Range(line, 0, line, 0),
-  } satisfies vscode.TextDocumentShowOptions);
+function linkTo(path: string, entry: string): string {
+  return `command:${OPEN_COMMAND}?${encodeURIComponent(JSON.stringify([path, entry]))}`;
 }
 
 /** A time that cannot be read is shown as it is. */

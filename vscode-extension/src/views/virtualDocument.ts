@@ -5,10 +5,16 @@ import type { Client } from "../client";
 
 const SCHEME = "ullage";
 
-/** Open the status of a session, which the server keeps up to date, or its messages as readable chat. */
-export async function showSession(client: Client, session: string | null, name: "Context Status" | "Context.md"): Promise<void> {
+/** Open the status of a session, which the server keeps up to date, or its messages as readable chat, or one of them. */
+export async function showSession(
+  client: Client,
+  session: string | null,
+  name: "Context Status" | "Context.md",
+  entry: string | null = null,
+): Promise<void> {
   await client.ready();
-  const query = session === null ? "" : `session=${encodeURIComponent(session)}`;
+  const named = Object.entries({ session, entry }).filter(([, value]) => value !== null);
+  const query = named.map(([field, value]) => `${field}=${encodeURIComponent(value ?? "")}`).join("&");
   await showVirtualDocument(vscode.Uri.from({ scheme: SCHEME, path: `/${name}`, query }));
 }
 

@@ -25,7 +25,7 @@ test("the menu has at most six entries, with the one that leads to more, and all
 test("what changes the session comes first, what shows it is behind one more entry", () => {
   const { entries, more } = menu(all, true);
   assert.deepEqual(commands(entries), ["compactSession", "pruneToolResults", "undoChange", "writeCheckpoint", "restoreCheckpoint"]);
-  assert.deepEqual(commands(more), ["showWindow", "showPlot", "showStatus", "turnAutomaticOn"]);
+  assert.deepEqual(commands(more), ["showWindow", "showPlot", "showStatus", "redoChange", "turnAutomaticOn"]);
 });
 
 test("without a checkpoint none is offered to be restored", () => {

@@ -27,15 +27,15 @@ const words: PlotWords = {
   passed: (names) => `passed ${names}`,
   compaction: (title, before, after) => `${title}: ${before} → ${after}`,
 };
-const frame: PlotFrame = { nonce: "n0nce", linkTo: (line) => `command:open?${line}` };
+const frame: PlotFrame = { nonce: "n0nce", linkTo: (entry) => `command:open?${entry}` };
 
 function points(...nTokens: number[]): HistoryPoint[] {
-  return nTokens.map((n, line) => ({
-    at: `2026-01-01T10:${String(line % 60).padStart(2, "0")}:00Z`,
+  return nTokens.map((n, nth) => ({
+    at: `2026-01-01T10:${String(nth % 60).padStart(2, "0")}:00Z`,
     nTokens: n,
     share: `${n / 2000}%`,
     isEstimated: false,
-    line,
+    entry: `e${nth}`,
   }));
 }
 
@@ -202,9 +202,9 @@ test("what may be wider than the page is moved by the keys", () => {
   assert.ok(scrolled.every((attributes) => /tabindex="0" role="group" aria-label="[^"]+"/.test(attributes ?? "")));
 });
 
-test("a time links to its line in the transcript where there is one", () => {
+test("a time links to its message where there is one", () => {
   const page = plotPage(compacted, words, frame);
-  assert.ok(page.includes(`<a href="command:open?4">10:04</a>`));
+  assert.ok(page.includes(`<a href="command:open?e4">10:04</a>`));
   assert.equal(plotPage(compacted, words, { ...frame, linkTo: () => null }).includes("<a "), false);
 });
 

@@ -156,11 +156,6 @@ def _call_ids(outlined: OutlinedSession, row: OutlineRow) -> Iterator[str]:
                 yield block.call_id
 
 
-def lines_of(outlined: OutlinedSession) -> dict[str, int]:
-    """Give the line of each entry, as editors count from 0, by its id."""
-    return {row.entry_id: row.line for row in outlined.outline.rows if row.entry_id}
-
-
 def count_tokens(outlined: OutlinedSession, items: Iterable[ContextItem]) -> int:
     """Count messages with the session's tokenizer."""
     return sum(count_message(item.message, outlined.loaded.count) for item in items)

@@ -1,6 +1,6 @@
 """Texts of read-only documents: what the command line prints, for an editor to show."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeAlias, assert_never
 
@@ -13,6 +13,7 @@ from ullage.app.gauge.history import history_text, read_history
 from ullage.app.gauge.inspect import Inspection, inspection_text
 from ullage.app.gauge.status_text import ago, name_text, status_text
 from ullage.app.sessions.load import Loaded
+from ullage.app.sessions.past import list_all_items
 from ullage.app.summary.pins import pins_text, report_pins
 from ullage.core.config.settings import Config
 from ullage.core.documents.virtual_uri import VirtualUri
@@ -84,10 +85,17 @@ def document_text(
 
 
 def _find_items(loaded: Loaded, entry: str | None) -> tuple[ContextItem, ...]:
-    """Give the messages of the context, or those of one entry alone."""
-    items = tuple(item for item in loaded.context.items if entry in (None, item.entry_id))
-    if entry is not None and not items:
-        raise EntryNotFound(f"{loaded.path.name} has no entry {entry[:40]} in its context any more")
+    """Give the messages of the context, or of one entry, which a compaction may have hidden."""
+    if entry is None:
+        return loaded.context.items
+
+    def of_entry(items: Iterable[ContextItem]) -> tuple[ContextItem, ...]:
+        return tuple(item for item in items if item.entry_id == entry)
+
+    items = of_entry(loaded.context.items)
+    items = items or of_entry(list_all_items(loaded.session, loaded.reading))
+    if not items:
+        raise EntryNotFound(f"{loaded.path.name} has no entry {entry[:40]} any more")
     return items
 
 

@@ -37,10 +37,10 @@ from ullage.core.change.compaction import NoCompaction
 from ullage.core.gauge.gauge import tokens_text
 from ullage.core.text.prose import plural
 from ullage.errors import WriteNotSupported
+from ullage.lsp import protocol
 from ullage.lsp.commands import progress
 from ullage.lsp.convert import last_summary_uri, resume_of, session_ref
 from ullage.lsp.follow import load_session, session_path, show_changed
-from ullage.lsp.protocol import ConfirmParams, Outcome, PruneArgument, SessionArgument, UndoArgument
 from ullage.lsp.state import UllageServer
 
 _COMPACT_BUTTON = "Compact"
@@ -49,11 +49,11 @@ _PRUNE_BUTTON = "Prune"
 _UNDO_BUTTON = "Undo"
 
 
-async def run_compact(ls: UllageServer, argument: SessionArgument) -> Outcome:
+async def run_compact(ls: UllageServer, argument: protocol.SessionArgument) -> protocol.Outcome:
     loaded = await load_session(ls, argument.session)
     plan = await plan_with_progress(ls, loaded, Request())
     if isinstance(plan, NoCompaction):
-        return progress.report_nothing(progress.about(loaded, plan.reason))
+        return progress.report_unneeded(loaded, plan.reason)
     if plan is None or not await progress.confirm(
         ls, _compact_question(plan), "compact", loaded.path
     ):
@@ -77,15 +77,15 @@ async def plan_with_progress(
     return await progress.with_model(ls, plan_with)
 
 
-def report_made(ls: UllageServer, plan: Plan, made: ChangeResult) -> Outcome:
+def report_made(ls: UllageServer, plan: Plan, made: ChangeResult) -> protocol.Outcome:
     """Report a compaction that was made, from a preview or without one."""
     return progress.report_change(ls, made_text(plan, made), made, uri=last_summary_uri(made))
 
 
-def _compact_question(plan: Plan) -> ConfirmParams:
+def _compact_question(plan: Plan) -> protocol.ConfirmParams:
     flush = plan.flush
     memory = flush_sentence(flush.log_name if flush is not None and flush.text else None)
-    return ConfirmParams(
+    return protocol.ConfirmParams(
         question=f"Compact {name_text(plan.loaded)}?",
         detail=progress.detail(
             f"{plan.n_tokens_before:,} → {plan.n_tokens_after:,} tokens:"
@@ -98,7 +98,7 @@ def _compact_question(plan: Plan) -> ConfirmParams:
     )
 
 
-async def run_prune(ls: UllageServer, argument: PruneArgument) -> Outcome:
+async def run_prune(ls: UllageServer, argument: protocol.PruneArgument) -> protocol.Outcome:
     loaded = await load_session(ls, argument.session)
     request = PruneRequest(
         chosen=None if argument.items is None else tuple(argument.items),
@@ -106,7 +106,7 @@ async def run_prune(ls: UllageServer, argument: PruneArgument) -> Outcome:
     )
     plan = await asyncio.to_thread(plan_pruning, loaded, request)
     if isinstance(plan, NothingToPrune):
-        return progress.report_nothing(progress.about(loaded, plan.reason))
+        return progress.report_unneeded(loaded, plan.reason)
     if plan.change is None:
         raise WriteNotSupported(plan.refusal or "")
     if not argument.isConfirmed and not await progress.confirm(
@@ -120,8 +120,8 @@ async def run_prune(ls: UllageServer, argument: PruneArgument) -> Outcome:
     return progress.report_change(ls, f"Pruned {_outputs(plan)}{where} · {tokens} tokens", made)
 
 
-def _prune_question(plan: PruningPlan, change: ChangePlan) -> ConfirmParams:
-    return ConfirmParams(
+def _prune_question(plan: PruningPlan, change: ChangePlan) -> protocol.ConfirmParams:
+    return protocol.ConfirmParams(
         question=f"Prune {name_text(plan.loaded)}?",
         detail=progress.detail(
             f"Placeholders take the place of {_outputs(plan)}:"
@@ -132,9 +132,9 @@ def _prune_question(plan: PruningPlan, change: ChangePlan) -> ConfirmParams:
     )
 
 
-def undo_confirmation(plan: Withdrawal | Reversal) -> ConfirmParams:
+def undo_confirmation(plan: Withdrawal | Reversal) -> protocol.ConfirmParams:
     detail = undo_plan_text(report_undo_plan(plan), "undo")
-    return ConfirmParams(question=undo_question(plan), detail=detail, button=_UNDO_BUTTON)
+    return protocol.ConfirmParams(question=undo_question(plan), detail=detail, button=_UNDO_BUTTON)
 
 
 def _outputs(plan: PruningPlan) -> str:
@@ -144,7 +144,7 @@ def _outputs(plan: PruningPlan) -> str:
     return plural(len(chosen), "output") + name
 
 
-async def run_undo(ls: UllageServer, argument: UndoArgument) -> Outcome:
+async def run_undo(ls: UllageServer, argument: protocol.UndoArgument) -> protocol.Outcome:
     path = session_path(ls, argument.session)
     made = None if argument.change is None else ls.sessions.made.get(path)
     if made is None:
@@ -167,7 +167,7 @@ async def run_undo(ls: UllageServer, argument: UndoArgument) -> Outcome:
     return _report_way_back(undone)
 
 
-async def run_redo(ls: UllageServer, argument: SessionArgument) -> Outcome:
+async def run_redo(ls: UllageServer, argument: protocol.SessionArgument) -> protocol.Outcome:
     """Make again what was undone; no question, as it is known already and can be undone."""
     path = session_path(ls, argument.session)
     session = await asyncio.to_thread(find_session, str(path), ls.places)
@@ -177,11 +177,21 @@ async def run_redo(ls: UllageServer, argument: SessionArgument) -> Outcome:
     return _report_way_back(redone)
 
 
-def _report_way_back(done: UndoResult) -> Outcome:
+def _report_way_back(done: UndoResult) -> protocol.Outcome:
     session = done.after.session
-    return Outcome(
+    title, command = (
+        ("Redo", protocol.REDO_COMMAND)
+        if done.outcome == "undone"
+        else ("Undo", protocol.UNDO_COMMAND)
+    )
+    return protocol.Outcome(
         outcome="done",
         message=progress.about(done.after, undone_line(done)),
         session=session_ref(session),
         resume=resume_of(session, done.resume_command) if done.is_elsewhere else None,
+        next=protocol.NextCommand(
+            title=title,
+            command=command,
+            argument=protocol.SessionArgument(session=str(session.path)),
+        ),
     )

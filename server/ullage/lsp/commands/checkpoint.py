@@ -56,7 +56,8 @@ async def run_restore(ls: UllageServer, argument: RestoreArgument) -> Outcome:
     await show_virtual_document(ls, uri)
     return Outcome(
         outcome="done",
-        message=f"Checkpoint {saved.checkpoint_id} as text, to be given to the agent",
+        message=f"The text of {saved.checkpoint_id} of {name_text(loaded)}:"
+        " paste it as the first message of a session",
         session=session_ref(loaded.session),
         text=text,
         uri=uri,

@@ -29,8 +29,7 @@ async def run_flush(ls: UllageServer, argument: SessionArgument) -> Outcome:
     if plan is None:
         return progress.report_cancelled(progress.about(loaded, CANCELLED))
     if not plan.text:
-        reason = "nothing is new since the last flush"
-        return progress.report_nothing(progress.about(loaded, reason))
+        return progress.report_unneeded(loaded, "nothing is new since the last flush")
     asked = ConfirmParams(
         question=f"Write {lines_text(plan)} of memory to {plan.log_name}?",
         detail=f"They are from {name_text(loaded)}. Nothing there is changed.",

@@ -7,16 +7,16 @@ from ullage.app.sessions.load import Loaded
 from ullage.app.summary.pins import pin_entry, pin_text, unpin
 from ullage.core.text.prose import gist
 from ullage.errors import PinRefused
+from ullage.lsp import protocol
 from ullage.lsp.commands.progress import report_done
 from ullage.lsp.documents.diagnostics import check_proposals
 from ullage.lsp.follow import load_session, show_changed
-from ullage.lsp.protocol import Outcome, PinArgument, UnpinArgument
 from ullage.lsp.state import UllageServer
 
 _SHOWN_CHARS = 60
 
 
-async def run_pin(ls: UllageServer, argument: PinArgument) -> Outcome:
+async def run_pin(ls: UllageServer, argument: protocol.PinArgument) -> protocol.Outcome:
     text, entry = argument.text, argument.entry
     if (text is None) == (entry is None):
         raise PinRefused("name either a message or a text to pin")
@@ -29,16 +29,29 @@ async def run_pin(ls: UllageServer, argument: PinArgument) -> Outcome:
         pinned = await asyncio.to_thread(
             partial(pin_entry, by="editor"), loaded.session, entry or "", ls.places
         )
-    return await _report(ls, loaded, "Pinned: every summary will hold", pinned.pins[-1].text)
+    made = pinned.pins[-1].text
+    remove = protocol.NextCommand(
+        title="Remove Pin",
+        command=protocol.UNPIN_COMMAND,
+        argument=protocol.UnpinArgument(session=str(loaded.path), text=made),
+    )
+    return await _report(ls, loaded, "Pinned: every summary will hold", made, remove)
 
 
-async def run_unpin(ls: UllageServer, argument: UnpinArgument) -> Outcome:
+async def run_unpin(ls: UllageServer, argument: protocol.UnpinArgument) -> protocol.Outcome:
     loaded = await load_session(ls, argument.session)
     await asyncio.to_thread(unpin, loaded.session, argument.text, ls.places)
-    return await _report(ls, loaded, "Pin removed: no summary has to hold", argument.text)
+    again = protocol.NextCommand(
+        title="Pin Again",
+        command=protocol.PIN_COMMAND,
+        argument=protocol.PinArgument(session=str(loaded.path), text=argument.text),
+    )
+    return await _report(ls, loaded, "Pin removed: no summary has to hold", argument.text, again)
 
 
-async def _report(ls: UllageServer, loaded: Loaded, done: str, text: str) -> Outcome:
+async def _report(
+    ls: UllageServer, loaded: Loaded, done: str, text: str, next_command: protocol.NextCommand
+) -> protocol.Outcome:
     await show_changed(ls, loaded.path)
     check_proposals(ls)
-    return report_done(f"{done} “{gist(text, _SHOWN_CHARS)}”", loaded)
+    return report_done(f"{done} “{gist(text, _SHOWN_CHARS)}”", loaded, next_command)

@@ -16,12 +16,13 @@ from ullage.app.change.make import ChangeResult, made_change
 from ullage.app.gauge.status_text import name_text
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import ModelUse, model_use
+from ullage.core.documents.virtual_uri import write_session_uri
 from ullage.core.text.shell_word import quote_word
 from ullage.errors import WriteNotSupported
 from ullage.lsp.convert import resume_of, session_ref
 from ullage.lsp.language_protocol import client_token
 from ullage.lsp.messages import is_confirmed
-from ullage.lsp.protocol import ConfirmParams, Outcome
+from ullage.lsp.protocol import ConfirmParams, NextCommand, Outcome
 from ullage.lsp.state import UllageServer
 from ullage.summary.request import Progress
 
@@ -146,11 +147,12 @@ def about(loaded: Loaded, message: str) -> str:
     return f"{message} · {name_text(loaded)}"
 
 
-def report_done(message: str, loaded: Loaded) -> Outcome:
+def report_done(message: str, loaded: Loaded, next_command: NextCommand | None = None) -> Outcome:
     return Outcome(
         outcome="done",
         message=about(loaded, message),
         session=session_ref(loaded.session),
+        next=next_command,
     )
 
 
@@ -172,5 +174,11 @@ def report_cancelled(message: str) -> Outcome:
     return Outcome(outcome="cancelled", message=message)
 
 
-def report_nothing(reason: str) -> Outcome:
-    return Outcome(outcome="nothing", message=f"Nothing to do: {reason}")
+def report_nothing(reason: str, uri: str | None = None) -> Outcome:
+    return Outcome(outcome="nothing", message=f"Nothing to do: {reason}", uri=uri)
+
+
+def report_unneeded(loaded: Loaded, reason: str) -> Outcome:
+    """Say why nothing is done to a session; a view of its status says more."""
+    uri = write_session_uri(str(loaded.path), "Context Status")
+    return report_nothing(about(loaded, reason), uri)

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from math import inf
 from typing import Final
@@ -39,7 +38,6 @@ from ullage.core.text.prose import gist, plural
 from ullage.core.transcript.agent_lines import share_text
 from ullage.lsp import protocol
 from ullage.lsp.convert import LEVELS, escape_markdown, session_ref
-from ullage.lsp.documents.outline import entry_lines, line_of
 from ullage.lsp.error_edge import log_faults
 from ullage.lsp.follow import load_if_any, load_session
 from ullage.lsp.protocol import GAUGE_NOTIFICATION, GaugeParams, SessionArgument, StatusResult
@@ -305,19 +303,16 @@ async def run_history(
         return protocol.HistoryResult()
     past = await asyncio.to_thread(read_past, loaded, ls.sessions.histories.get(loaded.path))
     ls.sessions.histories = {loaded.path: past}
-    lines = await entry_lines(ls, loaded)
-    return await asyncio.to_thread(_history, loaded, past, lines)
+    return await asyncio.to_thread(_history, loaded, past)
 
 
-def _history(
-    loaded: Loaded, past: PastContexts, lines: Mapping[str, int]
-) -> protocol.HistoryResult:
+def _history(loaded: Loaded, past: PastContexts) -> protocol.HistoryResult:
     history, window = window_history(loaded, past), loaded.status.gauge.window.n_tokens
     return protocol.HistoryResult(
         session=session_ref(loaded.session),
         title=name_text(loaded),
         windowTokens=window,
-        points=[_point(point, window, lines) for point in history.points],
+        points=[_point(point, window) for point in history.points],
         marks=[_mark(number, mark, window) for number, mark in enumerate(history.marks, 1)],
         thresholds=[
             protocol.HistoryThreshold(name=trigger.name, atTokens=trigger.at_tokens)
@@ -326,13 +321,13 @@ def _history(
     )
 
 
-def _point(point: UsagePoint, window: int, lines: Mapping[str, int]) -> protocol.HistoryPoint:
+def _point(point: UsagePoint, window: int) -> protocol.HistoryPoint:
     return protocol.HistoryPoint(
         at=rfc3339(point.at_ms),
         nTokens=point.n_tokens,
         share=share_text(point.n_tokens / window, is_estimated=point.is_estimated),
         isEstimated=point.is_estimated,
-        line=None if point.entry_id is None else line_of(lines, point.entry_id),
+        entry=point.entry_id,
     )
 
 
