@@ -122,3 +122,57 @@ def test_a_prune_is_an_event_behind_which_the_history_stays(
     assert (mark.kind, mark.n_tokens_before) == ("prune", plan.n_tokens_before)
     assert mark.n_tokens_after == plan.n_tokens_after == found.points[-1].n_tokens
     assert found.points[-1].at_ms == mark.at_ms
+
+
+def sizes(place: Path, data: bytes, places: Places) -> list[tuple[object, ...]]:
+    path = place / "rollout-s.jsonl"
+    path.write_bytes(data)
+    report = read_history(open_session(path), places)
+    return [
+        (one.tokens_before, one.tokens_before_source, one.tokens_after, one.tokens_after_source)
+        for one in report.compactions
+    ]
+
+
+@pytest.mark.parametrize("n_noted", [None, 60], ids=["nothing noted", "without system and tools"])
+def test_a_compaction_of_claude_code_came_to_what_the_next_answer_was_sent(
+    n_noted: int | None, tmp_path: Path, places: Places
+) -> None:
+    claude = claude_session()
+    claude.boundary(n_after=n_noted)
+    claude.summary("Files were read.")
+    source = "noted" if n_noted else None
+    assert sizes(tmp_path, claude.data, places) == [(900, "noted", n_noted, source)]
+    claude.assistant({"type": "text", "text": "On."}, usage=900)
+    claude.assistant({"type": "text", "text": "And on."}, usage=1_900)
+    assert sizes(tmp_path, claude.data, places) == [(900, "noted", 893, "reported")]
+
+
+def test_a_compaction_of_codex_is_told_by_the_answers_around_it(
+    tmp_path: Path, places: Places
+) -> None:
+    codex = codex_session()
+    codex.compact("Files were read.")
+    codex.assistant("On.", n_total=900)
+    assert sizes(tmp_path, codex.data, places) == [(USAGES[-1], "reported", 895, "reported")]
+
+
+def test_what_was_said_since_a_compaction_is_no_part_of_what_it_came_to(
+    tmp_path: Path, places: Places
+) -> None:
+    pi = pi_session()
+    for n_total in (900, 1_000):
+        pi.compaction("Files were read.", pi.ids[-1])
+        pi.user("Go on.")
+        pi.assistant("On.", usage=n_total)
+        pi.assistant("And on.", usage=2_000)
+    pi.compaction("Files were read.", pi.ids[-1])
+    # "Go on." is counted as three tokens.
+    assert sizes(tmp_path, pi.data, places) == [
+        (900, "noted", 877, "estimated"),
+        (900, "noted", 977, "estimated"),
+        (900, "noted", None, None),
+    ]
+    text = history_text(read_history(open_session(tmp_path / "rollout-s.jsonl"), places))
+    assert "900 → ~877 tokens (1.0:1)" in text
+    assert "900 → ? tokens" in text

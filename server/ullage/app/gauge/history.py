@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from itertools import pairwise
 from textwrap import wrap
 from typing import Literal
 
@@ -10,11 +11,12 @@ import msgspec
 from ullage.app.gauge.startup_files import find_unread_startup_files, unread_text
 from ullage.app.gauge.status_report import MeasuredReport, report_measured
 from ullage.app.gauge.status_text import ROW_CHARS, RULE, local_time
-from ullage.app.sessions.load import Loaded, read
+from ullage.app.sessions.load import Loaded, counts_for, read
 from ullage.app.sessions.past import read_context_before
 from ullage.app.sessions.secrets import secrets_for
 from ullage.app.sessions.session import Session
 from ullage.core.gauge import history
+from ullage.core.gauge.gauge import Size, SizeSource, size_at_end, size_at_start
 from ullage.core.gauge.loss import add_up_losses, read_noted_loss
 from ullage.core.gauge.status import Degradation, evaluate, is_death_spiral, rfc3339
 from ullage.core.secrets.scan import mask
@@ -22,7 +24,9 @@ from ullage.core.text.prose import plural
 from ullage.core.transcript.context import Compaction, Context, PruneRecord
 from ullage.core.transcript.lineage import CompactionRef
 from ullage.formats.json_line import iso_ms
+from ullage.formats.reading import Reading
 from ullage.store.files.places import Places
+from ullage.store.gauge.tokenizer import count_tokens
 from ullage.store.state.startup_files import read_unread_files
 
 
@@ -35,7 +39,10 @@ class CompactionReport(msgspec.Struct, frozen=True, kw_only=True):
     trigger: str | None
     layer: str | None
     tokens_before: int | None
+    tokens_before_source: SizeSource | None
     tokens_after: int | None
+    """What its writer noted, else what the next answer was sent, less what was said until then."""
+    tokens_after_source: SizeSource | None
     ratio: float | None
     """Tokens before by tokens after."""
     n_messages: int | None
@@ -81,16 +88,19 @@ class PastContexts(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_history(session: Session, places: Places) -> HistoryReport:
     """Read every compaction on the active path, and every prune of the file."""
-    context = read(session, places).context
+    reading = read(session, places)
+    context = reading.context
     read_one = session.agent.read_compaction
-    readings = ((ref.offset, read_one(session.lines, ref)) for ref in context.compactions)
-    compactions = {at: compaction for at, compaction in readings if compaction is not None}
+    readings = ((ref, read_one(session.lines, ref)) for ref in context.compactions)
+    compactions = {ref: compaction for ref, compaction in readings if compaction is not None}
     losses = [read_noted_loss(compaction.details) for compaction in compactions.values()]
     n_compactions = len(context.compactions)
     secrets = secrets_for(session.header, places)
     unread = _read_unread(session, context, places)
+    sizes = _read_sizes(session, reading, compactions, places)
     reports = {
-        at: _report(compaction, secrets, unread.get(at)) for at, compaction in compactions.items()
+        ref.offset: _report(compaction, sizes[ref], secrets, unread.get(ref.offset))
+        for ref, compaction in compactions.items()
     }
     reports |= {at: _report_prune(prune) for at, prune in _prunes_by_place(session)}
     return HistoryReport(
@@ -109,7 +119,9 @@ def history_text(report: HistoryReport) -> str:
         return "This session has not been compacted or pruned."
     lines = ["Compaction History", RULE]
     for number, compaction in enumerate(report.compactions, 1):
-        tokens = f"{_tokens(compaction.tokens_before)} → {_tokens(compaction.tokens_after)} tokens"
+        before = _tokens(compaction.tokens_before, compaction.tokens_before_source)
+        after = _tokens(compaction.tokens_after, compaction.tokens_after_source)
+        tokens = f"{before} → {after} tokens"
         ratio = "" if compaction.ratio is None else f" ({compaction.ratio:.1f}:1)"
         noted = " · ".join(part for part in (compaction.trigger, compaction.layer) if part)
         at = "unknown time" if compaction.at is None else local_time(iso_ms(compaction.at))
@@ -157,19 +169,70 @@ def _read_unread(
     return unread
 
 
+def _read_sizes(
+    session: Session,
+    reading: Reading,
+    compactions: Mapping[CompactionRef, Compaction],
+    places: Places,
+) -> dict[CompactionRef, tuple[Size | None, Size | None]]:
+    """Give what each compaction was made from and what it came to.
+
+    What its writer did not note is read from the contexts around it, one after the other: they are
+    held one at a time.
+    """
+    count = counts_for(reading.context.model, places, count_tokens)
+    before: dict[CompactionRef, Size | None] = {
+        ref: _noted(compaction.n_tokens_before) for ref, compaction in compactions.items()
+    }
+    after: dict[CompactionRef, Size | None] = {
+        ref: None if compaction.is_after_of_messages else _noted(compaction.n_tokens_after)
+        for ref, compaction in compactions.items()
+    }
+    for last, ref in pairwise((None, *compactions, None)):
+        lacks_after = last is not None and after[last] is None
+        lacks_before = ref is not None and before[ref] is None
+        if not (lacks_after or lacks_before):
+            continue
+        context = reading.context
+        if ref is not None:
+            context = read_context_before(session, compactions[ref], ref, reading.index)
+        if last is not None and lacks_after:
+            noted = _noted(compactions[last].n_tokens_after)
+            after[last] = size_at_start(context, count) or noted
+        if ref is not None and lacks_before:
+            before[ref] = size_at_end(context, count)
+    count.save()
+    return {ref: (before[ref], after[ref]) for ref in compactions}
+
+
+def _noted(n_tokens: int | None) -> Size | None:
+    return None if n_tokens is None else Size(n_tokens=n_tokens, source="noted")
+
+
+def _ratio(before: Size | None, after: Size | None) -> float | None:
+    if before is None or after is None or not (before.n_tokens and after.n_tokens):
+        return None
+    return round(before.n_tokens / after.n_tokens, 2)
+
+
 def _report(
-    compaction: Compaction, secrets: tuple[str, ...], unread: tuple[str, ...] | None
+    compaction: Compaction,
+    sizes: tuple[Size | None, Size | None],
+    secrets: tuple[str, ...],
+    unread: tuple[str, ...] | None,
 ) -> CompactionReport:
-    before, after = compaction.n_tokens_before, compaction.n_tokens_after
+    before, after = sizes
     return CompactionReport(
         kind="compaction",
         id=compaction.entry_id,
         at=rfc3339(compaction.at_ms),
         trigger=compaction.trigger,
         layer=compaction.layer,
-        tokens_before=before,
-        tokens_after=after,
-        ratio=round(before / after, 2) if before and after else None,
+        tokens_before=before and before.n_tokens,
+        tokens_before_source=before and before.source,
+        tokens_after=after and after.n_tokens,
+        tokens_after_source=after and after.source,
+        ratio=_ratio(before, after),
         n_messages=compaction.n_messages,
         measured=report_measured(read_noted_loss(compaction.details)),
         unread_startup_files=unread,
@@ -187,17 +250,19 @@ def _prunes_by_place(session: Session) -> Iterator[tuple[int, PruneRecord]]:
 
 def _report_prune(record: PruneRecord) -> CompactionReport:
     """Report a prune in the words of docs/design/sessions.md, "Compaction events"."""
-    before, after = record.n_tokens_before, record.n_tokens_after
-    n_freed = "?" if before is None or after is None else before - after
+    before, after = _noted(record.n_tokens_before), _noted(record.n_tokens_after)
+    n_freed = "?" if before is None or after is None else before.n_tokens - after.n_tokens
     return CompactionReport(
         kind="prune",
         id=record.entry_id,
         at=rfc3339(record.at_ms),
         trigger=None,
         layer="prune",
-        tokens_before=before,
-        tokens_after=after,
-        ratio=round(before / after, 2) if before and after else None,
+        tokens_before=before and before.n_tokens,
+        tokens_before_source=before and before.source,
+        tokens_after=after and after.n_tokens,
+        tokens_after_source=after and after.source,
+        ratio=_ratio(before, after),
         n_messages=record.n_pruned,
         measured=None,
         unread_startup_files=None,
@@ -205,8 +270,9 @@ def _report_prune(record: PruneRecord) -> CompactionReport:
     )
 
 
-def _tokens(n_tokens: int | None) -> str:
-    return "?" if n_tokens is None else f"{n_tokens:,}"
+def _tokens(n_tokens: int | None, source: SizeSource | None) -> str:
+    mark = "~" if source == "estimated" else ""
+    return "?" if n_tokens is None else f"{mark}{n_tokens:,}"
 
 
 def _tells(line: str) -> bool:

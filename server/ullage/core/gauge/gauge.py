@@ -13,6 +13,8 @@ from ullage.core.transcript.context import Context, ContextItem, list_rounds
 from ullage.core.transcript.tokens import Count, count_items
 
 UsedSource: TypeAlias = Literal["reported", "counted", "estimated", "unknown"]
+SizeSource: TypeAlias = Literal["noted", "reported", "estimated"]
+"""By the writer of a compaction, by the provider, or by that and a count of ours."""
 Layer: TypeAlias = Literal["prune", "summarize", "full"]
 LAYERS: tuple[Layer, ...] = ("prune", "summarize", "full")
 """Weakest first."""
@@ -55,6 +57,13 @@ class CompactionPoint(msgspec.Struct, frozen=True, kw_only=True):
     source: PointSource
     detail: str
     """The rule, the setting or the variable that the figure comes from."""
+
+
+class Size(msgspec.Struct, frozen=True, kw_only=True):
+    """How large a context was when it was compacted, or right after."""
+
+    n_tokens: int
+    source: SizeSource
 
 
 class Gauge(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,6 +128,34 @@ def measure(
         utilization=None if used is None else used / window.n_tokens,
         agent_compacts_at=own_point if is_within else None,
     )
+
+
+def size_at_end(context: Context, count: Count) -> Size | None:
+    """Tell how large a context became by its last answer; None where none reported it."""
+    source, n_known, rest = _known_part(context)
+    if source != "reported":
+        return None
+    n_counted = count_items(rest, count)
+    return Size(n_tokens=n_known + n_counted, source="estimated" if n_counted else "reported")
+
+
+def size_at_start(context: Context, count: Count) -> Size | None:
+    """Tell what the boundary left: what the first answer was sent, less what was said until then.
+
+    None where no answer followed, or only one to a context that was pruned meanwhile.
+    """
+    items, boundary = context.items, context.boundary
+    first = next((at for at, item in enumerate(items) if tells_usage(item)), None)
+    usage = None if first is None else items[first].message.usage
+    if first is None or usage is None or usage.n_sent == 0:
+        return None
+    if boundary is None or context.pruned is not None:
+        return None
+    answer = list_rounds(items[: first + 1])[-1:]
+    before = items[: answer[0] if answer else first]
+    said = tuple(item for item in before if _follows_boundary(item, boundary.entry_id))
+    n_said = count_items(said, count)
+    return Size(n_tokens=max(0, usage.n_sent - n_said), source="estimated" if said else "reported")
 
 
 def _known_part(context: Context) -> tuple[UsedSource, int, tuple[ContextItem, ...]]:
