@@ -66,13 +66,13 @@ def contents(ullage: Ullage, session: Path) -> list[str]:
 
 
 def test_a_checkpoint_is_written_once(ullage: Ullage, session: Path) -> None:
-    assert run(ullage, session, "write").startswith("✓ Checkpoint cp_001: ")
-    assert run(ullage, session, "write").startswith("Unchanged since cp_001: ")
+    assert run(ullage, session, "write").startswith("✓ Checkpoint cp_001 · ")
+    assert run(ullage, session, "write").startswith("Unchanged since cp_001 · ")
     written = asked(ullage, session, "write")
     assert (written["checkpoint_id"], written["is_new"]) == ("cp_001", False)
     assert Path(written["path"]).is_file()
     grow(session)
-    assert run(ullage, session, "write").startswith("✓ Checkpoint cp_002: ")
+    assert run(ullage, session, "write").startswith("✓ Checkpoint cp_002 · ")
 
 
 def test_checkpoints_are_listed_and_compared(ullage: Ullage, session: Path) -> None:

@@ -31,7 +31,7 @@ def test_a_text_and_a_message_are_pinned_and_one_is_removed(place, session: Path
         (2, None, entry_id),
     ]
     done = place.run("pin", "--remove", "1", "--session", session)
-    assert done.stdout.startswith("✓ Removed pin 1.")
+    assert done.stdout.startswith("✓ Pin removed: ")
     assert [pin["entry_id"] for pin in pins(place, session)] == [entry_id]
     assert session.read_bytes() == original
 

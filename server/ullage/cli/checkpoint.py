@@ -6,7 +6,7 @@ import click
 
 from ullage.app.config.load import refuse_read_only
 from ullage.cli import options
-from ullage.cli.output import answer, n_columns, print_json, safe, working
+from ullage.cli.output import answer, echo, n_columns, print_json, safe, working
 from ullage.store.files.places import Places, current_places
 
 _COLORS = {"+": "green", "-": "red", "": None}
@@ -39,7 +39,7 @@ def write(session: str | None, window: int | None, as_json: bool) -> None:
     with working():
         written = write_checkpoint(loaded, config.checkpoint, places, trigger="manual")
     tell_problem(written.problem)
-    answer(written_text(written), report_written(written), as_json)
+    answer(written_text(written, loaded), report_written(written), as_json)
 
 
 @checkpoint.command(name="list")
@@ -130,7 +130,7 @@ def restore(
     """
     from ullage.app.checkpoint.find import find_checkpoint
     from ullage.app.sessions.named import find_session, load_named
-    from ullage.cli.previews import run_with_replans
+    from ullage.cli.previews import dry_run_text, run_with_replans
 
     places = current_places()
     config = options.current_config(window, places)
@@ -145,17 +145,21 @@ def restore(
         refuse_read_only(config.policy)
 
     def run() -> None:
-        from ullage.app.change.checkpoint_report import report_restore_plan, restore_plan_text
+        from ullage.app.change import checkpoint_report
         from ullage.app.change.restore import plan_restore
 
         with working():
             loaded = load_named(session, config, places)
             plan = plan_restore(loaded, entry.checkpoint, into, config)
-        if dry_run or not as_json:
-            answer(restore_plan_text(plan), report_restore_plan(plan, entry.problem), as_json)
+        text = checkpoint_report.restore_plan_text(plan)
         if dry_run:
+            report = checkpoint_report.report_restore_plan(plan, entry.problem)
+            answer(dry_run_text(loaded, text), report, as_json)
             return
-        if not yes and not click.confirm("Proceed with restoring?", err=True):
+        if not as_json:
+            echo(safe(text))
+        question = checkpoint_report.restore_question(plan)
+        if not yes and not click.confirm(safe(question), err=True):
             click.echo("Nothing was restored.", err=True)
             return
         _restore(plan, config, places, entry.problem, as_json=as_json)

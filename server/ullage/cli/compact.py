@@ -7,7 +7,7 @@ import msgspec
 
 from ullage.app.config.load import refuse_read_only
 from ullage.cli import options
-from ullage.cli.output import answer, print_json, safe
+from ullage.cli.output import answer
 from ullage.cli.prune import prune
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import DEFAULT_LAYER, Layer
@@ -16,8 +16,6 @@ from ullage.store.files.places import Places
 
 if TYPE_CHECKING:
     from ullage.app.sessions.load import Loaded
-
-_FAILED = "Compaction failed"
 
 
 class CompactOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,7 +85,8 @@ def compact(context: click.Context, **_: object) -> None:
         try:
             run_one(choices, loaded, config, places)
         except UllageError as error:
-            error.args = (f"{_FAILED}: {error}",)
+            if not choices.dry_run:
+                error.args = (f"Compaction failed: {error}",)
             raise
 
     run_with_replans(run)
@@ -95,7 +94,7 @@ def compact(context: click.Context, **_: object) -> None:
 
 def _run_asked(choices: CompactOptions, loaded: "Loaded", config: Config, places: Places) -> None:
     from ullage.app.change.compact import Request, compact, plan_compaction, with_flush
-    from ullage.app.change.compact_report import report_unneeded
+    from ullage.app.change.compact_report import report_unneeded, unneeded_text
     from ullage.app.change.prepared import plan_with_prepared
     from ullage.cli.previews import carry_out, preview_of
     from ullage.core.change.compaction import NoCompaction
@@ -114,10 +113,8 @@ def _run_asked(choices: CompactOptions, loaded: "Loaded", config: Config, places
         request = msgspec.structs.replace(request, summary=text, first_kept=first_kept)
         plan = options.run_to_end(plan_compaction(loaded, request, config, places, model))
     if isinstance(plan, NoCompaction):
-        if choices.as_json:
-            print_json(report_unneeded(plan))
-        else:
-            click.echo(safe(f"{_FAILED}: {plan.reason}"), err=True)
+        nothing = unneeded_text(loaded, plan, choices.layer)
+        answer(nothing, report_unneeded(plan), choices.as_json)
         return
     plan = options.run_to_end(with_flush(plan, config, places, model))
     carry_out(
@@ -139,7 +136,7 @@ def _edit(summary: str) -> str:
 
 def _run_due(choices: CompactOptions, loaded: "Loaded", config: Config, places: Places) -> None:
     from ullage.app.change.auto import decline, make_auto, plan_auto, remember_idle
-    from ullage.app.change.compact_report import report_unneeded
+    from ullage.app.change.compact_report import report_unneeded, unneeded_text
     from ullage.cli.previews import carry_out, preview_of
     from ullage.core.change.compaction import NoCompaction
     from ullage.core.change.decision import Ask
@@ -150,8 +147,9 @@ def _run_due(choices: CompactOptions, loaded: "Loaded", config: Config, places: 
     if plan is None:
         if not choices.dry_run:
             remember_idle(due, loaded, places)
-        report = report_unneeded(NoCompaction(reason=due.reason))
-        answer(f"Nothing to do: {due.reason}", report, choices.as_json)
+        nothing = NoCompaction(reason=due.reason)
+        text = unneeded_text(loaded, nothing, due.layer or "full")
+        answer(text, report_unneeded(nothing), choices.as_json)
         return
     outcome = carry_out(
         preview_of(plan),
@@ -175,11 +173,11 @@ def autocompact(choice: str, session: str | None, window: int | None, as_json: b
     The editor compacts by itself what is due, and so does `ullage compact --auto`.
     """
     from ullage.app.change.auto import auto_text, report_auto, switch
+    from ullage.app.gauge.status_text import name_text
 
-    opened, places = options.open_session(session)
-    config = options.current_config(window, places)
+    loaded, _, places = options.load_session(session, window)
     if choice != "status":
-        refuse_read_only(config.policy)
-        switch(opened, is_on=choice == "on", places=places)
-    report = report_auto(opened, config, places)
-    answer(auto_text(report), report, as_json)
+        refuse_read_only(loaded.policy)
+        switch(loaded.session, is_on=choice == "on", places=places)
+    report = report_auto(loaded, places)
+    answer(f"Session: {name_text(loaded)}\n{auto_text(report)}", report, as_json)

@@ -9,7 +9,7 @@ import click
 
 from ullage.app.config.load import refuse_read_only
 from ullage.cli import dream, options, review
-from ullage.cli.output import answer, n_columns, safe, working
+from ullage.cli.output import answer, echo, n_columns, safe, working
 from ullage.core.memory.answer import DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_CHARS, Scope
 from ullage.core.memory.journal import Kind
 from ullage.store.files.places import current_places
@@ -236,8 +236,10 @@ def flush(session: str | None, dry_run: bool, yes: bool, window: int | None, as_
     the configured model or by our own rules. Nothing that stands there is changed; the log is made
     if there is none.
     """
+    from ullage.app.gauge.status_text import about, name_text
     from ullage.app.memory.flush import make_flush, plan_flush
     from ullage.app.memory.report import done_text, flush_text, report_flush, report_flushed
+    from ullage.cli.previews import dry_run_text
 
     options.refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
     loaded, config, places = options.load_session(session, window)
@@ -248,20 +250,24 @@ def flush(session: str | None, dry_run: bool, yes: bool, window: int | None, as_
     if not plan.text:
         for note in plan.notes:
             click.echo(safe(f"Note: {note}"), err=True)
-        answer("Nothing to do: nothing is new since the last flush", report_flush(plan), as_json)
+        nothing = about(loaded, "Nothing to do: nothing is new since the last flush")
+        answer(nothing, report_flush(plan), as_json)
         return
-    if dry_run or not as_json:
-        answer(flush_text(plan), report_flush(plan), as_json)
-    if not dry_run and (yes or _is_agreed(plan)):
+    if dry_run:
+        answer(dry_run_text(loaded, flush_text(plan)), report_flush(plan), as_json)
+        return
+    if not as_json:
+        echo(safe(flush_text(plan)))
+    if yes or _is_agreed(plan, name_text(loaded)):
         done = make_flush(plan, places)
-        answer(done_text(plan, done), report_flushed(plan, done), as_json)
+        answer(about(loaded, done_text(plan, done)), report_flushed(plan, done), as_json)
 
 
-def _is_agreed(plan: "FlushPlan") -> bool:
+def _is_agreed(plan: "FlushPlan", name: str) -> bool:
     from ullage.app.memory.report import lines_text
 
-    question = f"Proceed with memory flush ({lines_text(plan)} to {plan.log_name})?"
-    is_agreed = click.confirm(question, err=True)
+    what = f"{lines_text(plan)} from {name} to {plan.log_name}"
+    is_agreed = click.confirm(safe(f"Proceed with memory flush ({what})?"), err=True)
     if not is_agreed:
         click.echo("Memory flush cancelled.", err=True)
     return is_agreed

@@ -2,10 +2,9 @@
 
 import click
 
-from ullage.cli.options import json_option, open_session, refuse_writing, session_option
+from ullage.app.config.load import refuse_read_only
+from ullage.cli.options import json_option, load_session, session_option
 from ullage.cli.output import answer, safe
-
-_PINNED = "✓ Pinned: every summary of this session will hold it.\n"
 
 
 @click.command()
@@ -33,23 +32,30 @@ def pin(
     ullage pin --list
     ullage pin --remove 1
     """
-    from ullage.app.summary.pins import pin_entry, pin_text, pins_text, report_pins, unpin
+    from ullage.app.gauge.status_text import about
+    from ullage.app.summary import pins
 
     if (text is not None) + (entry is not None) + is_list + (remove is not None) != 1:
         raise click.UsageError("give one of: a text, --entry ID, --list, --remove N")
     if label is not None and (is_list or remove is not None):
         raise click.UsageError("--label names a pin that is added")
-    opened, places = open_session(session)
+    loaded, _, places = load_session(session, None)
+    opened, lines = loaded.session, []
     if not is_list:
-        refuse_writing(places)
-    changed, done = None, ""
-    if text is not None:
-        changed, done = pin_text(opened, text, places, by="command line", label=label), _PINNED
-    elif entry is not None:
-        changed, done = pin_entry(opened, entry, places, by="command line", label=label), _PINNED
-    elif remove is not None:
-        changed, done = unpin(opened, remove, places), f"✓ Removed pin {remove}.\n"
-    if changed is not None and changed.problem is not None:
-        click.echo(safe(f"Warning: {changed.problem}"), err=True)
-    report = report_pins(opened, (), places)
-    answer(done + pins_text(report), report, as_json)
+        refuse_read_only(loaded.policy)
+        done = "Pinned: every summary will hold"
+        if remove is not None:
+            done = "Pin removed: no summary has to hold"
+            pinned = pins.find_pin(opened, remove, places)
+            changed = pins.unpin(opened, pinned, places)
+        elif text is not None:
+            changed = pins.pin_text(opened, text, places, by="command line", label=label)
+            pinned = changed.pins[-1].text
+        else:
+            changed = pins.pin_entry(opened, entry or "", places, by="command line", label=label)
+            pinned = changed.pins[-1].text
+        if changed.problem is not None:
+            click.echo(safe(f"Warning: {changed.problem}"), err=True)
+        lines = [about(loaded, f"✓ {done} {pins.quote_pin(pinned)}")]
+    report = pins.report_pins(opened, (), places)
+    answer("\n".join((*lines, pins.pins_text(report))), report, as_json)

@@ -47,7 +47,7 @@ def _carry_out(
 ) -> None:
     from ullage.app.change import redo, undo
     from ullage.app.sessions.named import find_session
-    from ullage.cli.previews import tell_of_wait
+    from ullage.cli.previews import dry_run_text, tell_of_wait
 
     places = current_places()
     config = current_config(window, places)
@@ -62,11 +62,11 @@ def _carry_out(
     planned = undo.report_undo_plan(way)
     text = undo.undo_plan_text(planned, verb)
     if is_dry_run:
-        answer(text, planned, as_json)
+        answer(dry_run_text(way.loaded, text), planned, as_json)
         return
     if not is_confirmed and (session is None or planned.messages_left_behind):
         click.echo(safe(text), err=True)
-        if not click.confirm(question, err=True):
+        if not click.confirm(safe(question), err=True):
             click.echo("Nothing was changed.", err=True)
             return
     refuse_read_only(config.policy)

@@ -157,7 +157,7 @@ def test_the_sessions_own_switch_wins(path: Path, places: Places) -> None:
     session = open_session(path)
     switch(session, is_on=False, places=places)
     assert due_in(path, places, config_of()).plan is None
-    report = report_auto(session, config_of(), places)
+    report = report_auto(loaded(path, places, config_of()), places)
     assert (report.enabled, report.set_by) == (False, "session")
     switch(session, is_on=True, places=places)
     assert due_in(path, places, config_of(is_auto_enabled=False)).plan is not None

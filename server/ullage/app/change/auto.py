@@ -13,7 +13,7 @@ from ullage.app.change.make import ChangeResult, change_target
 from ullage.app.change.prepared import plan_with_prepared
 from ullage.app.change.prune import NothingToPrune, PruneRequest, PruningPlan, plan_pruning, prune
 from ullage.app.gauge.due import find_due
-from ullage.app.sessions.load import Loaded, load
+from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.session import Session
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.breaker import (
@@ -77,10 +77,9 @@ def switch(session: Session, *, is_on: bool, places: Places) -> None:
     auto_state.change_auto_state(session.state_key, switched, places)
 
 
-def report_auto(session: Session, config: Config, places: Places) -> AutoReport:
+def report_auto(loaded: Loaded, places: Places) -> AutoReport:
+    session, policy = loaded.session, loaded.policy
     state = auto_state.read_auto_state(session.state_key, places)
-    loaded = load(session, config, places)
-    policy = loaded.policy
     return AutoReport(
         session_id=session.header.session_id,
         path=str(session.path),

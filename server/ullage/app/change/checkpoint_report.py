@@ -11,7 +11,8 @@ from ullage.app.change.make import ChangeResult, new_file_lines, way_on_lines
 from ullage.app.change.restore import Begun, NewPlan, RestorePlan
 from ullage.app.checkpoint.find import Difference, Listing, SavedCheckpoint
 from ullage.app.checkpoint.write import WrittenCheckpoint
-from ullage.app.gauge.status_text import local_time
+from ullage.app.gauge.status_text import about, local_time, name_text
+from ullage.app.sessions.load import Loaded
 from ullage.core.checkpoint.checkpoint import Checkpoint
 from ullage.core.checkpoint.diff import Change
 from ullage.core.checkpoint.fields import LABELS
@@ -109,11 +110,10 @@ def report_written(written: WrittenCheckpoint) -> WriteReport:
     )
 
 
-def written_text(written: WrittenCheckpoint) -> str:
+def written_text(written: WrittenCheckpoint, loaded: Loaded) -> str:
     checkpoint_id = written.checkpoint.meta.checkpoint_id
-    if written.is_new:
-        return f"✓ Checkpoint {checkpoint_id}: {written.path}"
-    return f"Unchanged since {checkpoint_id}: {written.path}"
+    head = f"✓ Checkpoint {checkpoint_id}" if written.is_new else f"Unchanged since {checkpoint_id}"
+    return f"{about(loaded, head)}\n  {written.path}"
 
 
 def report_listing(listing: Listing) -> ListReport:
@@ -213,14 +213,19 @@ def restore_plan_text(plan: RestorePlan) -> str:
     return "\n".join((*lines, "", "What the agent is told:", "", plan.text))
 
 
+def restore_question(plan: RestorePlan) -> str:
+    checkpoint_id = plan.checkpoint.meta.checkpoint_id
+    return f"Restore checkpoint {checkpoint_id} of {name_text(plan.loaded)}?"
+
+
 def restored_text(plan: RestorePlan, restored: Begun | ChangeResult) -> str:
     checkpoint_id = plan.checkpoint.meta.checkpoint_id
     if isinstance(plan.change, NewPlan):
-        lines = [f"✓ Restored {checkpoint_id} into a new session: {plan.path_after}"]
+        what, more = "into a new session", str(plan.path_after)
     else:
-        undo = plan.loaded.session.command("undo")
-        lines = [f"✓ Restored {checkpoint_id}; `{undo}` takes it back."]
-    return "\n".join((*lines, *way_on_lines(restored.resume_command)))
+        what, more = "", f"`{plan.loaded.session.command('undo')}` takes it back."
+    head = about(plan.loaded, f"✓ Restored {checkpoint_id} {what}".rstrip())
+    return "\n".join((head, f"  {more}", *way_on_lines(restored.resume_command)))
 
 
 def _row(saved: SavedCheckpoint) -> CheckpointRow:

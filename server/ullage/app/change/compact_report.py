@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from ullage.app.change.compact import Plan
+from ullage.app.change.compact import Plan, Request, select_messages
 from ullage.app.change.make import (
     ChangePlan,
     ChangeResult,
@@ -13,11 +13,13 @@ from ullage.app.change.make import (
     written_before_line,
 )
 from ullage.app.change.prune import PruningPlan
+from ullage.app.gauge.status_text import about
 from ullage.app.memory import report as memory_report
+from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import WrittenSummary
-from ullage.core.change.compaction import NoCompaction
+from ullage.core.change.compaction import NoCompaction, Selection
 from ullage.core.change.edit import Rewrite
-from ullage.core.gauge.gauge import Layer, tokens_text
+from ullage.core.gauge.gauge import Layer, protected_tokens, tokens_text
 from ullage.core.gauge.loss import loss_text
 from ullage.core.text.prose import gist, plural
 from ullage.core.transcript.entries import JsonObject
@@ -75,6 +77,16 @@ class CompactReport(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint_id: str | None = None
     memory: memory_report.MemoryReport | None = None
     """What goes into the workspace's daily log before; null where that is not wanted."""
+
+
+def unneeded_text(loaded: Loaded, unneeded: NoCompaction, layer: Layer) -> str:
+    """Say why nothing is compacted, and which layer would."""
+    reason = unneeded.reason
+    full = select_messages(loaded, Request(layer="full"))
+    if layer != "full" and isinstance(full, Selection):
+        n_kept = protected_tokens("full", loaded.status.gauge.window.n_tokens, loaded.policy)
+        reason += f"; `{loaded.session.command('compact --layer full')}` keeps {n_kept:,}"
+    return about(loaded, f"Nothing to do: {reason}")
 
 
 def report_unneeded(unneeded: NoCompaction) -> CompactReport:
@@ -154,9 +166,11 @@ def plan_lines(plan: Plan) -> tuple[str, ...]:
 
 
 def done_text(plan: Plan, made: ChangeResult) -> str:
+    head, gain = compacted_lines(plan)
     return "\n".join(
         (
-            *compacted_lines(plan),
+            about(plan.loaded, head),
+            gain,
             written_before_line(made),
             *way_on_lines(made.resume_command),
             *_memory_lines(plan, made),

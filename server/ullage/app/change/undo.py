@@ -383,7 +383,7 @@ def undone_text(done: UndoResult) -> str:
     return "\n".join(
         (
             f"✓ {_what_was_done(done)}",
-            f"  Session: {done.after.session.header.session_id}",
+            f"  Session: {name_text(done.after)}",
             *(() if done.log_name is None else (f"  {_stays(done.log_name)}",)),
             *make.way_on_lines(done.resume_command),
         )

@@ -45,6 +45,11 @@ def name_text(loaded: Loaded) -> str:
     return name_of(loaded.session, loaded.known_secrets, loaded.reading.index)
 
 
+def about(loaded: Loaded, message: str) -> str:
+    """Say of which session a message is: another may live in the same folder."""
+    return f"{message} · {name_text(loaded)}"
+
+
 def status_text(loaded: Loaded) -> str:
     """Write the status, with the source of every figure."""
     context, status = loaded.context, loaded.status

@@ -27,6 +27,7 @@ from ullage.store.files.places import Places
 from ullage.store.state.pins import ReadPins, change_pins, pins_path, read_pins
 
 _SHOWN_CHARS = 70
+_TOLD_CHARS = 60
 _WHERE: dict[PinnedBy, str] = {"command line": "on the command line", "editor": "in the editor"}
 
 
@@ -83,8 +84,21 @@ def pin_entry(
     return _add(session, Pin(text=text, entry_id=item.entry_id, label=label, by=by), places)
 
 
-def unpin(session: Session, number_or_text: int | str, places: Places) -> ReadPins:
-    """Remove a pin by its number in the list, or by its text, wherever that stands by now.
+def find_pin(session: Session, number: int, places: Places) -> str:
+    """Give the text of the pin that has a number in the list.
+
+    Raises:
+        PinRefused: there is no such pin.
+    """
+    pins = read_pins(pins_path(session.state_key, places)).pins
+    if number > len(pins):
+        shown = session.command("pin --list")
+        raise PinRefused(f"there is no pin {number}: `{shown}` shows them all")
+    return pins[number - 1].text
+
+
+def unpin(session: Session, text: str, places: Places) -> ReadPins:
+    """Remove a pin by its text, wherever that stands by now.
 
     Raises:
         PinRefused: there is no such pin.
@@ -92,15 +106,10 @@ def unpin(session: Session, number_or_text: int | str, places: Places) -> ReadPi
     """
 
     def without(pins: tuple[Pin, ...]) -> tuple[Pin, ...]:
-        others = tuple(
-            pin for number, pin in enumerate(pins, 1) if number_or_text not in (number, pin.text)
-        )
-        if len(others) < len(pins):
-            return others
-        if isinstance(number_or_text, str):
+        others = tuple(pin for pin in pins if pin.text != text)
+        if len(others) == len(pins):
             raise PinRefused("this is not pinned any more")
-        shown = session.command("pin --list")
-        raise PinRefused(f"there is no pin {number_or_text}: `{shown}` shows them all")
+        return others
 
     return change_pins(pins_path(session.state_key, places), without, places)
 
@@ -163,6 +172,11 @@ def _pin_line(pin: PinReport, report: PinsReport) -> str:
     origin = origin_text(pin, report)
     note = f"  ({origin})" if origin else ""
     return f"{number}. {gist(pin.text, _SHOWN_CHARS)}{note}"
+
+
+def quote_pin(text: str) -> str:
+    """Quote the beginning of a pin, to tell of it."""
+    return f"“{gist(text, _TOLD_CHARS)}”"
 
 
 def origin_text(pin: PinReport, report: PinsReport) -> str:

@@ -4,16 +4,13 @@ import asyncio
 from functools import partial
 
 from ullage.app.sessions.load import Loaded
-from ullage.app.summary.pins import pin_entry, pin_text, unpin
-from ullage.core.text.prose import gist
+from ullage.app.summary.pins import pin_entry, pin_text, quote_pin, unpin
 from ullage.errors import PinRefused
 from ullage.lsp import protocol
 from ullage.lsp.commands.progress import report_done
 from ullage.lsp.documents.diagnostics import check_proposals
 from ullage.lsp.follow import load_session, show_changed
 from ullage.lsp.state import UllageServer
-
-_SHOWN_CHARS = 60
 
 
 async def run_pin(ls: UllageServer, argument: protocol.PinArgument) -> protocol.Outcome:
@@ -54,4 +51,4 @@ async def _report(
 ) -> protocol.Outcome:
     await show_changed(ls, loaded.path)
     check_proposals(ls)
-    return report_done(f"{done} “{gist(text, _SHOWN_CHARS)}”", loaded, next_command)
+    return report_done(f"{done} {quote_pin(text)}", loaded, next_command)
