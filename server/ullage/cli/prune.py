@@ -4,7 +4,7 @@ import click
 
 from ullage.app.config.load import refuse_read_only
 from ullage.cli import options
-from ullage.cli.output import answer, working
+from ullage.cli.output import TABLE_COLUMNS, answer, n_columns, working
 from ullage.store.files.places import current_places
 
 
@@ -65,7 +65,8 @@ def prune(
         with working():
             pruning = use_case.plan_pruning(load_named(session, config, places), request)
         if isinstance(pruning, use_case.NothingToPrune):
-            answer(use_case.unpruned_text(pruning), use_case.report_unpruned(pruning), as_json)
+            text = use_case.unpruned_text(pruning, n_columns(TABLE_COLUMNS))
+            answer(text, use_case.report_unpruned(pruning), as_json)
             return
         carry_out(
             preview_of(pruning),

@@ -9,7 +9,15 @@ from codex_files import CodexFile
 from database_files import OpencodeSession, tool_part
 from pi_files import PiFile
 from planning import loaded, undone
-from ullage.app.change.prune import NothingToPrune, PruneRequest, PruningPlan, plan_pruning, prune
+from ullage.app.change.prune import (
+    NothingToPrune,
+    PruneRequest,
+    PruningPlan,
+    plan_pruning,
+    prune,
+    pruning_text,
+)
+from ullage.app.gauge.status_text import local_time
 from ullage.app.sessions.load import read
 from ullage.app.sessions.open import open_session
 from ullage.core.change.edit import PRUNED_OUTPUT
@@ -99,6 +107,28 @@ def test_single_items_are_pruned_below_the_minimum(session: Path, places: Places
 def test_an_item_that_is_not_there_is_named(session: Path, places: Places) -> None:
     with pytest.raises(UnknownItem, match="nowhere/c9"):
         pruning_of(session, places, chosen=("nowhere/c9",))
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "label"),
+    [(80, "read …he/whole/workspace/0.py"), (200, "read src/a/rather/special/")],
+)
+def test_a_line_tells_when_an_output_came_and_where_its_path_ends(
+    tmp_path: Path, places: Places, n_columns: int, label: str
+) -> None:
+    pi, path = PiFile(), tmp_path / "s.jsonl"
+    for number in range(N_READS):
+        file = f"src/a/rather/special/folder/of/the/whole/workspace/{number}.py"
+        pi.user("Go on.")
+        pi.assistant(calls=[(f"c{number}", "read", {"path": file})])
+        pi.result(f"c{number}", "line\n" * 500, name="read")
+    path.write_bytes(pi.data)
+    plan = pruning_of(path, places)
+    lines = pruning_text(plan, n_columns).split("\n")
+    first = plan.plan.items[0]
+    line = next(line for line in lines if first.item_id[:8] in line)
+    assert len(line) <= n_columns
+    assert f"old output       {local_time(first.at_ms):<11}  {first.item_id[:8]}  {label}" in line
 
 
 def test_a_gain_below_the_minimum_shows_what_could_go(session: Path, places: Places) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_files import ClaudeFile, call, text
+from claude_files import ClaudeFile, call, result, text
 from ullage.app.assembly.parts import inspect_session
 from ullage.app.gauge.inspect import inspection_text
 from ullage.app.sessions.load import load
@@ -84,7 +84,10 @@ def test_each_part_and_each_advice_has_its_price(places: Places) -> None:
 def test_one_request_is_one_and_a_label_leaves_out_the_folder(places: Places) -> None:
     claude = ClaudeFile(cwd="/work/shop")
     claude.user("Begin.")
-    claude.assistant(call("r1", "Read", file_path="/work/shop/src/a.py"), usage=9_000)
+    deep = f"/work/shop/src/{'deep/' * 20}b.py"
+    read = call("r2", "Read", file_path=deep)
+    claude.assistant(call("r1", "Read", file_path="/work/shop/src/a.py"), read, usage=9_000)
+    claude.user([result("r2", "x = 1\n" * 50)])
     path = places.home / "session.jsonl"
     path.write_bytes(claude.data)
     told = inspection_text(
@@ -92,3 +95,5 @@ def test_one_request_is_one_and_a_label_leaves_out_the_folder(places: Places) ->
     )
     assert "1 request a day" in told
     assert "  Read src/a.py" in told
+    cut = next(line for line in told.split("\n") if "b.py" in line)
+    assert ("  Read …" in cut, cut.endswith("/deep/b.py"), len(cut)) == (True, True, 80)

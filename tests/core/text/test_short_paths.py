@@ -2,7 +2,7 @@
 
 import pytest
 
-from ullage.core.text.short_paths import cut_left, shorten_paths
+from ullage.core.text.short_paths import Label, cut_left, shorten_paths
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,17 @@ def test_windows_paths_too_and_a_root_shortens_nothing() -> None:
 def test_a_path_is_cut_from_its_left() -> None:
     assert cut_left("src/cart.py", 11) == "src/cart.py"
     assert cut_left("checkout/src/cart.py", 11) == "…rc/cart.py"
+
+
+@pytest.mark.parametrize(
+    ("label", "n_chars", "text"),
+    [
+        (Label("src/shop/cart.py", is_path=True, tool="Read"), 18, "Read …shop/cart.py"),
+        (Label("src/cart.py", is_path=True, tool="Read"), 3, "Read …y"),
+        (Label("npm run build --all", tool="Bash"), 19, "Bash npm run…"),
+        (Label("", tool="Bash"), 19, "Bash"),
+        (Label("2 images"), 19, "2 images"),
+    ],
+)
+def test_a_label_keeps_its_tool_and_what_tells_most(label: Label, n_chars: int, text: str) -> None:
+    assert label.cut(n_chars) == text

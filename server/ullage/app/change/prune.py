@@ -4,13 +4,14 @@ The plan is made in memory and shows the context that would be sent, for every a
 changes the session on disk, where that is ours to do.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
 
 from ullage.app.change import make
-from ullage.app.gauge.status_text import about
+from ullage.app.gauge.status_text import local_time
 from ullage.app.sessions.find import MIN_ID_CHARS
 from ullage.app.sessions.load import Loaded, mark_pins, replace_items
 from ullage.core.change.compaction import count_hidden_tokens, refuse_open_calls
@@ -23,11 +24,10 @@ from ullage.core.change.prune import (
     plan_prune,
     plan_rescue,
 )
-from ullage.core.change.tool_outputs import Label
 from ullage.core.config.settings import Config
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import plural
-from ullage.core.text.short_paths import shorten_paths
+from ullage.core.text.short_paths import Label, shorten_paths
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import JsonObject
 from ullage.core.transcript.tokens import count_items
@@ -36,12 +36,12 @@ from ullage.store.files.places import Places
 
 PruneMessage: TypeAlias = Callable[[JsonObject, Sequence[Replacement]], JsonObject]
 """Puts placeholders into a message of some shape."""
-LABEL_CHARS = 30
-"""Enough for a path, few enough for a line of 80 columns (chosen)."""
+MAX_LABEL_CHARS = 240
+"""Of a command or of arguments, in JSON (chosen)."""
 NAME_CHARS = 80
 """A line of a list in an editor (chosen)."""
-SHORT_ID_CHARS = 13
-"""As much of an item's id as names it: `ullage prune --item` takes beginnings."""
+SHORT_ID_CHARS, SHORT_ENTRY_CHARS = 13, 8
+"""As much of an item's id as names it, or of its entry: `ullage prune --item` takes beginnings."""
 MAX_SHOWN_ITEMS = 30
 """More than fit a screen hide the question that follows (chosen)."""
 
@@ -248,7 +248,7 @@ def _refuse_unknown(item_ids: Collection[str]) -> None:
     if item_ids:
         raise UnknownItem(
             f"cannot prune {', '.join(sorted(item_ids))}: gone, pruned before, or protected;"
-            " `ullage prune --dry-run` lists what can go, with its ids at the end of the lines"
+            " `ullage prune --dry-run` lists what can go, with its ids"
         )
 
 
@@ -286,20 +286,20 @@ def report_pruned(pruning: PruningPlan, made: make.ChangeResult) -> PruneReport:
     )
 
 
-def unpruned_text(unpruned: NothingToPrune) -> str:
-    lines = [about(unpruned.loaded, f"Nothing to do: {unpruned.reason}")]
+def unpruned_text(unpruned: NothingToPrune, n_columns: int) -> str:
+    lines = [f"Nothing to do: {unpruned.reason}"]
     items = unpruned.plan.items
     if items:
         n_tokens = sum(item.n_freed for item in items)
         lines += [
             "",
             f"Could go if you ask for it ({n_tokens:,} tokens with --all, or single --item ID):",
-            *_item_lines(items, unpruned.loaded),
+            *_item_lines(items, unpruned.loaded, n_columns),
         ]
     return "\n".join(lines)
 
 
-def pruning_text(pruning: PruningPlan) -> str:
+def pruning_text(pruning: PruningPlan, n_columns: int) -> str:
     before, after, change = pruning.n_tokens_before, pruning.n_tokens_after, pruning.change
     chosen = [item for item in pruning.plan.items if item.is_chosen]
     lines = [
@@ -308,7 +308,7 @@ def pruning_text(pruning: PruningPlan) -> str:
         f"Potential savings: {before - after:,} tokens",
         "",
         f"Replaced by a placeholder ({len(chosen):,}):",
-        *_item_lines(chosen, pruning.loaded),
+        *_item_lines(chosen, pruning.loaded, n_columns),
     ]
     refusal = [f"In memory only: {pruning.refusal}"]
     where = refusal if change is None else make.new_file_lines(change)
@@ -318,7 +318,7 @@ def pruning_text(pruning: PruningPlan) -> str:
 def pruned_text(pruning: PruningPlan, made: make.ChangeResult) -> str:
     return "\n".join(
         (
-            about(pruning.loaded, f"✓ Pruned {plural(len(pruning.plan.replacements), 'output')}"),
+            f"✓ Pruned {plural(len(pruning.plan.replacements), 'output')}",
             f"  {pruning.n_tokens_before:,} → {pruning.n_tokens_after:,} tokens",
             make.written_before_line(made),
             *make.way_on_lines(made.resume_command),
@@ -332,7 +332,7 @@ def _items(plan: PrunePlan, secrets: tuple[str, ...]) -> list[PruneItemReport]:
             id=item.item_id,
             entry_id=item.replacement.entry_id,
             tool=item.tool,
-            label=mask(item.label.text, secrets),
+            label=_masked(item.label, secrets).cut(MAX_LABEL_CHARS),
             reason=item.reason,
             tokens_freed=item.n_freed,
             chosen=item.is_chosen,
@@ -343,26 +343,33 @@ def _items(plan: PrunePlan, secrets: tuple[str, ...]) -> list[PruneItemReport]:
 
 def item_name(item: PruneItem, loaded: Loaded) -> str:
     """Name an item by its tool and by what it is of, for a line of an editor."""
-    return f"{item.tool or 'Image'} {_item_label(item, loaded, NAME_CHARS)}".rstrip()
+    return _item_label(item, loaded).cut(NAME_CHARS) or item.reason.capitalize()
 
 
-def _item_label(item: PruneItem, loaded: Loaded, n_chars: int) -> str:
-    """Name what an item is of: paths below the folder that is worked in, one cut from its left."""
-    text = mask(item.label.text, loaded.known_secrets)
+def _item_label(item: PruneItem, loaded: Loaded) -> Label:
+    """Name what an item is of, with paths below the folder that is worked in."""
+    label = _masked(item.label, loaded.known_secrets)
     home = str(loaded.secrets.places.home)
-    short = shorten_paths(text, loaded.session.header.cwd, home)
-    return Label(short, is_path=item.label.is_path).cut(n_chars)
+    short = shorten_paths(label.text, loaded.session.header.cwd, home)
+    return Label(short, label.is_path, item.tool)
 
 
-def _item_lines(items: Sequence[PruneItem], loaded: Loaded) -> list[str]:
+def _masked(label: Label, secrets: tuple[str, ...]) -> Label:
+    return Label(mask(label.text, secrets), label.is_path)
+
+
+def _item_lines(items: Sequence[PruneItem], loaded: Loaded, n_columns: int) -> list[str]:
     """Write a line for each item, the largest of many; the JSON has them all."""
     largest = sorted(items, key=lambda item: item.n_freed, reverse=True)[:MAX_SHOWN_ITEMS]
     shown = [item for item in items if item in largest]
-    lines = [
-        f"{item.n_freed:>9,}  {item.reason:<16}{item.tool or 'image'}"
-        f" {_item_label(item, loaded, LABEL_CHARS)}  {item.item_id[:SHORT_ID_CHARS]}"
-        for item in shown
-    ]
+    entries = Counter(item.item_id[:SHORT_ENTRY_CHARS] for item in items)
+    lines: list[str] = []
+    for item in shown:
+        is_alone = entries[item.item_id[:SHORT_ENTRY_CHARS]] == 1
+        short_id = item.item_id[: SHORT_ENTRY_CHARS if is_alone else SHORT_ID_CHARS]
+        at = local_time(item.at_ms)
+        head = f"{item.n_freed:>9,}  {item.reason:<15}  {at:<11}  {short_id}  "
+        lines.append(head + _item_label(item, loaded).cut(n_columns - len(head)))
     if len(shown) < len(items):
         n_tokens = sum(item.n_freed for item in items if item not in largest)
         lines.append(f"{n_tokens:>9,}  {len(items) - len(shown):,} smaller ones (--json lists all)")

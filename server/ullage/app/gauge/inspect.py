@@ -15,6 +15,7 @@ from ullage.app.sessions.load import Loaded
 from ullage.core.assembly.parts import CONVERSATION, Part
 from ullage.core.change.due import DuePlan
 from ullage.core.gauge.breakdown import (
+    LABEL_CHARS,
     Advice,
     Breakdown,
     EntryTokens,
@@ -30,7 +31,7 @@ from ullage.core.gauge.price import Cost, Rate, find_cost
 from ullage.core.gauge.status import rfc3339
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import plural
-from ullage.core.text.short_paths import shorten_paths
+from ullage.core.text.short_paths import cut_left, shorten_paths
 from ullage.core.transcript.context import UNSEEN
 
 MIN_BAR_CHARS, MAX_BAR_CHARS = 10, 30
@@ -72,8 +73,8 @@ class _Row(msgspec.Struct, frozen=True):
     cut: str = ""
 
     def write(self, n_name: int, n_bar: int) -> str:
-        # The end of a long path tells more than its beginning.
-        name = self.name if len(self.name) <= n_name else f"  …{self.name[3 - n_name :]}"
+        indent = self.name[: -len(self.name.lstrip())]
+        name = indent + cut_left(self.name.lstrip(), n_name - len(indent))
         n_a_day, usd = self.cost.tokens_a_day, self.cost.usd_a_day
         a_day = "" if n_a_day is None else f"{tokens_text(n_a_day):>8}"
         price = "" if usd is None else usd_text(usd)
@@ -153,7 +154,7 @@ def report_inspection(inspection: Inspection) -> InspectReport:
             LargeEntry(
                 entry_id=entry.entry_id,
                 category=entry.category,
-                label=entry.label,
+                label=entry.label.cut(LABEL_CHARS),
                 tokens=entry.n_tokens,
                 at=rfc3339(entry.at_ms),
             )
@@ -171,8 +172,8 @@ def inspection_text(inspection: Inspection, n_columns: int) -> str:
     if inspection.largest:
         lines += ["", "Largest entries", RULE]
     for entry in inspection.largest:
-        line = f"{entry.n_tokens:>8,}  {entry.category:<13}{entry.entry_id[:8]:<10}{entry.label}"
-        lines.append(line if len(line) <= n_columns else f"{line[: n_columns - 1]}…")
+        head = f"{entry.n_tokens:>8,}  {entry.category:<13}{entry.entry_id[:8]:<10}"
+        lines.append(head + entry.label.cut(n_columns - len(head)))
     if inspection.advice:
         lines += ["", "Advice, and what it frees at most", RULE]
         lines += chain.from_iterable(map(_advice_lines, inspection.advice))

@@ -9,7 +9,9 @@ import msgspec
 from ullage.core.change import tool_outputs
 from ullage.core.change.edit import PRUNED_IMAGE, PRUNED_OUTPUT, Replacement
 from ullage.core.config.settings import Policy
+from ullage.core.facts.tool_calls import describe_call
 from ullage.core.text.prose import plural
+from ullage.core.text.short_paths import Label
 from ullage.core.transcript.agent_lines import IMAGE_TOKENS
 from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Block, Image, Text, ToolResult
@@ -37,7 +39,7 @@ class PruneItem(msgspec.Struct, frozen=True, kw_only=True):
     replacement: Replacement
     tool: str
     """Empty for the images of a message that is no result."""
-    label: tool_outputs.Label
+    label: Label
     """What it was in a few words, from the transcript."""
     at_ms: int | None
     reason: Reason
@@ -293,7 +295,7 @@ def _output_item(output: tool_outputs.Output, reason: Reason, count: Count) -> I
                 entry_id=output.entry_id, what="output", call_id=output.result.call_id
             ),
             tool=tool_outputs.tool_name(output),
-            label=tool_outputs.describe(output.call),
+            label=Label("") if output.call is None else describe_call(output.call),
             at_ms=output.at_ms,
             reason=reason,
             n_tokens=output.n_tokens,
@@ -335,7 +337,7 @@ def _images_item(
         item_id=f"{replacement.entry_id}/{replacement.call_id or ''}/images",
         replacement=replacement,
         tool=tool,
-        label=tool_outputs.Label(plural(n_images, "image")),
+        label=Label(plural(n_images, "image")),
         at_ms=at_ms,
         reason="old image",
         n_tokens=n_images * IMAGE_TOKENS,

@@ -12,8 +12,6 @@ from ullage.core.change.edit import PRUNED_OUTPUT
 from ullage.core.config.settings import Policy
 from ullage.core.facts.tool_calls import read_call, read_file_read
 from ullage.core.gauge.gauge import PROTECTED_TOOLS
-from ullage.core.text.prose import gist
-from ullage.core.text.short_paths import cut_left
 from ullage.core.transcript.agent_lines import IMAGE_TOKENS
 from ullage.core.transcript.context import ContextItem, list_rounds
 from ullage.core.transcript.entries import Image, ToolCall, ToolResult, result_text
@@ -22,25 +20,10 @@ from ullage.core.transcript.tokens import Count
 Exemption: TypeAlias = Literal["protected tool", "pinned", "placeholder", "ambiguous"]
 """Why an output never goes: its tool, or it was pinned, or it went before, or it is not to be told
 from another."""
-LABEL_CHARS = 60
-"""Shown of what a call was about (chosen)."""
-MAX_LABEL_CHARS = 4 * LABEL_CHARS
-"""Kept of a command or of arguments: folders and secrets in it are written shorter (chosen)."""
 PLACEHOLDERS = frozenset((PRUNED_OUTPUT, "[Old tool result content cleared]"))
 """Outputs that went before: ours, and that of Claude Code, opencode and OpenClaw."""
 _SEPARATORS = ("__", ".", "/", ":")
 """Between a server and its tool: `mcp__docs__search`, `docs.search`, `docs/search`."""
-
-
-class Label(msgspec.Struct, frozen=True):
-    """What a call was about: its command, its paths, or its arguments."""
-
-    text: str
-    is_path: bool = False
-
-    def cut(self, n_chars: int) -> str:
-        """Bring it onto one line; of a path the end stays."""
-        return cut_left(self.text, n_chars) if self.is_path else gist(self.text, n_chars)
 
 
 class Output(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,20 +158,6 @@ def is_placeholder(result: ToolResult) -> bool:
 
 def tool_name(output: Output) -> str:
     return output.result.name or (output.call.name if output.call else "")
-
-
-def describe(call: ToolCall | None) -> Label:
-    """Say what a call was about in a few words."""
-    if call is None:
-        return Label("")
-    facts = read_call(call)
-    if facts.command:
-        return Label(gist(facts.command, MAX_LABEL_CHARS))
-    paths = list(dict.fromkeys(touch.path for touch in facts.touches))
-    if paths:
-        more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-        return Label(paths[0] + more, is_path=True)
-    return Label(gist(call.arguments, MAX_LABEL_CHARS))
 
 
 def find_repeats(outputs: Sequence[Output], start: int = 0) -> set[int]:

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from ullage.core.text.positions import Positions
+from ullage.core.text.prose import gist
 from ullage.core.text.tree import MAX_DIGITS, ListNode, Member, Node, ScalarNode
 from ullage.core.transcript.agent_lines import MAX_WINDOW_TOKENS
 
@@ -253,8 +254,7 @@ def text_node(kind: Kind, text: str) -> Node:
 
 def shorten(name: str) -> str:
     """Shorten a name that somebody made up to a part of one line."""
-    line = " ".join(name.split())
-    return line if len(line) <= MAX_NAME_CHARS else line[: MAX_NAME_CHARS - 1] + "…"
+    return gist(name, MAX_NAME_CHARS)
 
 
 def _number(text: str) -> int | float | str:

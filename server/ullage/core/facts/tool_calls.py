@@ -18,6 +18,7 @@ from ullage.core.facts.kept_arguments import (
 from ullage.core.facts.plan import PlanChange, read_plan_change
 from ullage.core.text.lazy_pattern import lazy_pattern
 from ullage.core.text.prose import remove_list_mark
+from ullage.core.text.short_paths import Label
 from ullage.core.transcript.entries import ToolCall
 
 _READERS = ("read", "view", "open", "cat", "get", "show", "load")
@@ -65,6 +66,16 @@ class FileRead(msgspec.Struct, frozen=True, kw_only=True):
 def read_call(call: ToolCall) -> CallFacts:
     """Read what a call does from its name and its arguments."""
     return _read_call(call.name, call.arguments)
+
+
+def describe_call(call: ToolCall) -> Label:
+    """Say what a call is about; nothing is cut off yet, so that secrets are found whole."""
+    facts = read_call(call)
+    paths = list(dict.fromkeys(touch.path for touch in facts.touches))
+    if paths and not facts.command:
+        more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+        return Label(paths[0] + more, is_path=True)
+    return Label(facts.command or call.arguments)
 
 
 @lru_cache(maxsize=4096)

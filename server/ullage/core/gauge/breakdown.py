@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from ullage.core.facts.tool_calls import read_call
+from ullage.core.facts.tool_calls import describe_call
 from ullage.core.gauge.gauge import Gauge
 from ullage.core.gauge.price import Cost
+from ullage.core.text.short_paths import Label
 from ullage.core.transcript.agent_lines import IMAGE_TOKENS
 from ullage.core.transcript.context import HIDDEN, UNSEEN, Category, Context, ContextItem
 from ullage.core.transcript.entries import Block, Image, Text, Thinking, ToolCall, ToolResult
@@ -33,8 +34,8 @@ class Share(msgspec.Struct, frozen=True, kw_only=True):
 class EntryTokens(msgspec.Struct, frozen=True, kw_only=True):
     entry_id: str
     category: Category
-    label: str
-    """What the entry is, in a few words."""
+    label: Label
+    """What the entry is, in a few words; its text has at most `LABEL_CHARS`."""
     n_tokens: int
     at_ms: int | None
 
@@ -65,12 +66,12 @@ def break_down(
 
     `hide` takes the secrets out of a text that becomes a label.
     """
-    names = _tool_names(context.items)
+    calls = _call_labels(context.items)
     entries = tuple(
         EntryTokens(
             entry_id=item.entry_id,
             category=item.category,
-            label=_label(item, names, hide),
+            label=_label(item, calls, hide),
             n_tokens=count_message(item.message, count),
             at_ms=item.at_ms,
         )
@@ -129,47 +130,41 @@ def largest(breakdown: Breakdown, n_entries: int) -> tuple[EntryTokens, ...]:
     return tuple(ordered[:n_entries])
 
 
-def _tool_names(items: Sequence[ContextItem]) -> dict[str, str]:
+def _call_labels(items: Sequence[ContextItem]) -> dict[str, Label]:
     blocks = (block for item in items for block in item.message.blocks)
     return {b.call_id: _call_label(b) for b in blocks if isinstance(b, ToolCall)}
 
 
-def _call_label(call: ToolCall) -> str:
-    """Name a call by its tool and what it is about; nothing is cut off yet, so that all is hidden.
-
-    Its arguments stand for what no known argument says.
-    """
-    facts = read_call(call)
-    paths = ", ".join(dict.fromkeys(touch.path for touch in facts.touches))
-    return f"{call.name} {facts.command or paths or call.arguments}"
+def _call_label(call: ToolCall) -> Label:
+    return msgspec.structs.replace(describe_call(call), tool=call.name)
 
 
-def _label(item: ContextItem, calls: dict[str, str], hide: Callable[[str], str]) -> str:
+def _label(item: ContextItem, calls: dict[str, Label], hide: Callable[[str], str]) -> Label:
     """Describe an entry by its first block that says something, where it may be shown."""
     if item.is_hidden:
-        return HIDDEN
+        return Label(HIDDEN)
     blocks = item.message.blocks
     own = [
         block
         for block, category in zip(blocks, item.block_categories, strict=False)
         if category == item.category
     ]
-    texts = (_block_label(block, calls) for block in own or blocks)
-    text = next((text for text in texts if text), "")
-    flat = " ".join(hide(text)[: 4 * LABEL_CHARS].split())
-    return flat if len(flat) <= LABEL_CHARS else f"{flat[: LABEL_CHARS - 1]}…"
+    labels = (_block_label(block, calls) for block in own or blocks)
+    label = next((label for label in labels if label.text or label.tool), Label(""))
+    whole = Label(hide(label.text), label.is_path)
+    return Label(whole.cut(LABEL_CHARS), label.is_path, label.tool)
 
 
-def _block_label(block: Block, calls: dict[str, str]) -> str:
+def _block_label(block: Block, calls: dict[str, Label]) -> Label:
     match block:
         case Text() | Thinking():
-            return block.text.strip()
+            return Label(block.text.strip())
         case Image():
-            return f"image {block.media_type}"
+            return Label(f"image {block.media_type}")
         case ToolCall():
             return _call_label(block)
         case ToolResult():
-            return calls.get(block.call_id) or block.name
+            return calls.get(block.call_id) or Label("", tool=block.name)
 
 
 def advise(items: Sequence[ContextItem], breakdown: Breakdown) -> tuple[Advice, ...]:

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from ullage.core.change.tool_outputs import LABEL_CHARS, describe
+from ullage.core.facts.tool_calls import describe_call
 from ullage.core.summary.audit import Audit, Fact, FactKind
 from ullage.core.summary.insert_missing import SECTION_OF, insert_facts
 from ullage.core.text.prose import gist, plural
@@ -21,6 +21,8 @@ MAX_MESSAGE_CHARS: Final = 4_000
 """Shown of one message; a reader wants to know what it was, not to read a log (chosen)."""
 MAX_WHOLE_CHARS: Final = 400_000
 """Beyond these, messages have a line each: editors turn off folding and diffs (chosen)."""
+_CALL_CHARS: Final = 60
+"""Shown of what a call was about (chosen)."""
 MAX_GIST_CHARS: Final = 160
 
 Age: TypeAlias = Callable[[int | None], str]
@@ -195,7 +197,7 @@ def _describe_blocks(item: ContextItem, max_chars: int = MAX_GIST_CHARS) -> Iter
             case Image():
                 yield f"(image, {block.media_type})"
             case ToolCall():
-                yield f"`{block.name}` {describe(block).cut(LABEL_CHARS)}".rstrip()
+                yield f"`{block.name}` {describe_call(block).cut(_CALL_CHARS)}".rstrip()
             case ToolResult():
                 yield _describe_output(block)
 

@@ -2,7 +2,26 @@
 
 import re
 
+import msgspec
+
+from ullage.core.text.prose import gist
 from ullage.core.text.quoting import one_line
+
+
+class Label(msgspec.Struct, frozen=True):
+    """What a call was about: its command, its paths, or its arguments."""
+
+    text: str
+    is_path: bool = False
+    tool: str = ""
+    """Whose call it was, in front."""
+
+    def cut(self, n_chars: int) -> str:
+        """Bring it onto one line; of a path the end stays."""
+        head = f"{self.tool} " if self.tool else ""
+        n_left = max(2, n_chars - len(head))
+        text = cut_left(self.text, n_left) if self.is_path else gist(self.text, n_left)
+        return f"{head}{text}".rstrip()
 
 
 def cut_left(text: str, n_chars: int) -> str:

@@ -18,7 +18,7 @@ from ullage.core.change.prune import ALL_REASONS, PruneItem, plan_prune
 from ullage.core.config.settings import Config
 from ullage.core.documents.virtual_uri import write_entry_uri
 from ullage.core.facts.pins import MAX_PIN_CHARS, read_pinnable_text
-from ullage.core.gauge.breakdown import Advice, EntryTokens, Share
+from ullage.core.gauge.breakdown import LABEL_CHARS, Advice, EntryTokens, Share
 from ullage.core.gauge.gauge import gauge_text
 from ullage.core.text.prose import plural
 from ullage.lsp import protocol
@@ -163,7 +163,7 @@ def _category(
 
 
 def _entry(key: str, entry: EntryTokens, facts: _EntryFacts) -> protocol.WindowRow:
-    title = entry.label or f"({entry.category})"
+    title = entry.label.cut(LABEL_CHARS) or f"({entry.category})"
     written = "" if entry.at_ms is None else f", written {ago(entry.at_ms)}"
     share = f"{entry.n_tokens:,} tokens, {entry.n_tokens / facts.window:.1%} of the window"
     return protocol.WindowRow(
