@@ -11,7 +11,9 @@ import msgspec
 from ullage.app.change import compact_report, prune
 from ullage.app.change.compact import Plan
 from ullage.app.change.make import ChangeResult
-from ullage.cli.output import TABLE_COLUMNS, answer, n_columns, safe, working
+from ullage.app.gauge.status_text import name_text
+from ullage.app.sessions.load import Loaded
+from ullage.cli.output import TABLE_COLUMNS, answer, echo, n_columns, safe, working
 from ullage.errors import ChangedMeanwhile
 from ullage.store.transcript.reader import QUIET_S, look_at
 
@@ -25,7 +27,7 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """What is done, to begin a sentence with."""
     gain: str
-    path: Path
+    loaded: Loaded
     text: str
     report: msgspec.Struct
     done: Callable[[ChangeResult], tuple[str, msgspec.Struct]]
@@ -36,7 +38,7 @@ def preview_of(plan: Plan | prune.PruningPlan) -> Preview:
         return Preview(
             name="Compaction",
             gain=compact_report.gain_text(plan),
-            path=plan.loaded.path,
+            loaded=plan.loaded,
             text=compact_report.preview_text(plan),
             report=compact_report.report_plan(plan),
             done=lambda made: (
@@ -47,7 +49,7 @@ def preview_of(plan: Plan | prune.PruningPlan) -> Preview:
     return Preview(
         name="Pruning",
         gain=compact_report.gain_text(plan),
-        path=plan.loaded.path,
+        loaded=plan.loaded,
         text=prune.pruning_text(plan, n_columns(TABLE_COLUMNS)),
         report=prune.report_pruning(plan),
         done=lambda made: (prune.pruned_text(plan, made), prune.report_pruned(plan, made)),
@@ -76,6 +78,11 @@ def run_with_replans(run: Callable[[], None]) -> None:
             click.echo("The session changed meanwhile: planning again.", err=True)
 
 
+def dry_run_text(loaded: Loaded, text: str) -> str:
+    """Name the session above a preview that no question follows."""
+    return f"Session: {name_text(loaded)}\n{text}"
+
+
 def carry_out(
     preview: Preview,
     make: Callable[[], ChangeResult],
@@ -85,15 +92,17 @@ def carry_out(
     as_json: bool,
 ) -> Literal["shown", "declined"] | ChangeResult:
     """Show a planned change, ask, make it, report it."""
-    if is_dry_run or not as_json:
-        answer(preview.text, preview.report, as_json)
     if is_dry_run:
+        answer(dry_run_text(preview.loaded, preview.text), preview.report, as_json)
         return "shown"
-    question = f"Proceed with {preview.name.lower()} ({preview.gain})?"
-    if asks and not click.confirm(question, err=True):
+    if not as_json:
+        echo(safe(preview.text))
+    whose = f"{name_text(preview.loaded)} ({preview.gain})"
+    question = f"Proceed with {preview.name.lower()} of {whose}?"
+    if asks and not click.confirm(safe(question), err=True):
         click.echo(f"{preview.name} cancelled.", err=True)
         return "declined"
-    tell_of_wait(preview.path)
+    tell_of_wait(preview.loaded.path)
     with working():
         made = make()
     for note in made.notes:
