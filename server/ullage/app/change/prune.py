@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ullage.app.change import make
-from ullage.app.gauge.status_text import local_time
+from ullage.app.gauge.status_text import about, local_time
 from ullage.app.sessions.find import MIN_ID_CHARS
 from ullage.app.sessions.load import Loaded, mark_pins, replace_items
 from ullage.core.change.compaction import count_hidden_tokens, refuse_open_calls
@@ -287,7 +287,7 @@ def report_pruned(pruning: PruningPlan, made: make.ChangeResult) -> PruneReport:
 
 
 def unpruned_text(unpruned: NothingToPrune, n_columns: int) -> str:
-    lines = [f"Nothing to do: {unpruned.reason}"]
+    lines = [about(unpruned.loaded, f"Nothing to do: {unpruned.reason}")]
     items = unpruned.plan.items
     if items:
         n_tokens = sum(item.n_freed for item in items)
@@ -318,7 +318,7 @@ def pruning_text(pruning: PruningPlan, n_columns: int) -> str:
 def pruned_text(pruning: PruningPlan, made: make.ChangeResult) -> str:
     return "\n".join(
         (
-            f"✓ Pruned {plural(len(pruning.plan.replacements), 'output')}",
+            about(pruning.loaded, f"✓ Pruned {plural(len(pruning.plan.replacements), 'output')}"),
             f"  {pruning.n_tokens_before:,} → {pruning.n_tokens_after:,} tokens",
             make.written_before_line(made),
             *make.way_on_lines(made.resume_command),
