@@ -1,12 +1,15 @@
-"""The title of a session, wherever it goes: without what the session calls secret later."""
+"""The words of a status: figures marked as elsewhere, a title without what is secret."""
+
+import pytest
 
 from claude_files import ClaudeFile, text
 from running import Place
 from ullage.app.gauge.status_line import leave_snapshot
-from ullage.app.gauge.status_text import name_text, title_text
+from ullage.app.gauge.status_text import name_text, status_text, title_text
 from ullage.app.sessions.load import load
 from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config
+from ullage.core.gauge.gauge import gauge_text
 
 SECRET = "gr33n-Fr0g-77"
 
@@ -23,3 +26,19 @@ def test_a_title_has_nothing_that_a_message_calls_secret(place: Place) -> None:
     told = [title_text(loaded), name_text(loaded), *(path.read_text("utf-8") for path in files)]
     assert any("Connect with [REDACTED:" in kept for kept in told[2:])
     assert not any(SECRET in kept for kept in told)
+
+
+@pytest.mark.parametrize(
+    ("model", "share", "short"),
+    [("claude-sonnet-4-5", "(5.0%)", "5%"), ("nobody-knows-it", "(~5.0%)", "~5%")],
+)
+def test_a_share_of_a_window_that_is_a_guess_is_marked_everywhere(
+    model: str, share: str, short: str, place: Place
+) -> None:
+    file = ClaudeFile(cwd=str(place.cwd))
+    file.user("Add a parser.")
+    file.assistant(text("Done."), usage=10_000, model=model)
+    path = place.write("claude.jsonl", file.data)
+    loading = load(open_session(path), Config(), place.places())
+    assert f"10,000 / 200,000 {share}" in status_text(loading)
+    assert gauge_text(loading.status.gauge) == short

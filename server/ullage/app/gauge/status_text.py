@@ -106,7 +106,8 @@ def _startup_text(context: Context) -> str:
 def total_text(gauge: Gauge) -> str:
     if gauge.used_tokens is None or gauge.utilization is None:
         return f"unknown / {gauge.window.n_tokens:,}"
-    return f"{gauge.used_tokens:,} / {gauge.window.n_tokens:,} ({gauge.utilization:.1%})"
+    mark = "~" if gauge.is_estimated else ""
+    return f"{gauge.used_tokens:,} / {gauge.window.n_tokens:,} ({mark}{gauge.utilization:.1%})"
 
 
 def window_text(window: Window) -> str:
