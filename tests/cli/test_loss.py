@@ -19,7 +19,7 @@ NOTED = {
         "byKind": {"constraint": {"found": 3, "kept": 2, "inserted": 1}},
     }
 }
-TOLD = "put back 1: 1 constraint · 9.0:1"
+TOLD = "put back 1 constraint · summary 9.0:1"
 
 
 @pytest.fixture

@@ -76,10 +76,14 @@ def test_details_of_other_writers_are_no_measure(details: dict[str, object]) -> 
 @pytest.mark.parametrize(
     ("measured", "text"),
     [
-        (loss(constraint=2, file=1), "put back 3: 2 constraints, 1 file"),
+        (loss(constraint=2, file=1), "put back 2 constraints, 1 file"),
         (loss(), "nothing put back"),
-        (loss(decision=1200, n_left_out=100), "put back 1,200: 1,200 decisions; left out 100"),
-        (msgspec.structs.replace(loss(), n_inserted=5), "put back 5"),
+        (
+            loss(decision=1200, n_left_out=100),
+            "put back 1,200 decisions; 100 points are not in the summary",
+        ),
+        (loss(n_left_out=1), "nothing put back; 1 point is not in the summary"),
+        (msgspec.structs.replace(loss(), n_inserted=5), "put back 5 points"),
     ],
 )
 def test_what_was_put_back_is_told_in_one_line(measured: Loss, text: str) -> None:
@@ -101,8 +105,8 @@ def test_without_a_summary_there_is_no_ratio() -> None:
 @pytest.mark.parametrize(
     ("measured", "text"),
     [
-        (loss(), "nothing put back · 10.0:1"),
-        (loss(n_summary_tokens=500), "nothing put back · 2.0:1, below the aim of 5:1"),
+        (loss(), "nothing put back · summary 10.0:1"),
+        (loss(n_summary_tokens=500), "nothing put back · summary 2.0:1, below the aim of 5:1"),
         (loss(n_summary_tokens=0, n_asked_again=3), "nothing put back · 3 asked again"),
     ],
 )

@@ -25,7 +25,9 @@ from ullage.core.summary.preview import MARKER
 
 SECRET = "AKIA" + "Z7Q2M4K9X1B3N5V8"
 
-NAME = f"Please look at file number 0. It matters. It… · pi / OpenClaw · {SESSION_ID[-8:]}"
+TITLE = "Please look at file number 0. It matters. It…"
+NAME = f"{TITLE} · pi / OpenClaw · {SESSION_ID[-8:]}"
+NAME_OF_LENS = f"pi / OpenClaw · {SESSION_ID[-8:]} · {TITLE}"
 
 
 async def previewed(editor, path: Path, **wishes: object) -> SimpleNamespace:
@@ -65,7 +67,7 @@ async def test_a_preview_is_two_files_and_nothing_else_changes(editor, full_sess
     }
     assert added == {"state", "state/index", "state/index/tokens.sqlite"}
     assert full_session.read_bytes() == before[str(full_session.relative_to(editor.place.root))]
-    assert preview.title == f"Compaction of {NAME} · 116k → 64k (−45%)"
+    assert preview.title == f"{NAME} · 116k → 64k (−45%)"
     assert (preview.session.path, preview.tokensBefore) == (str(full_session), 116_480)
     old, new = Path(preview.beforePath), Path(preview.proposedPath)
     above, _, below = new.read_text("utf-8").partition(MARKER)
@@ -87,7 +89,7 @@ async def test_an_edited_proposal_is_what_the_summary_becomes(editor, full_sessi
     assert outcome.outcome == "done"
     done, lost = outcome.message.split(" messages · ")
     assert done.startswith("Context compacted · 116k → ")
-    assert lost.startswith("left out 9: ")
+    assert lost.startswith("not in the summary: ")
     assert lost.endswith(f" and 6 more · {NAME}")
     assert outcome.change
     assert outcome.session.path == str(full_session)
@@ -124,7 +126,7 @@ async def test_what_goes_into_memory_is_said_before_and_after(editor, full_sessi
     lenses = [one.command.title for one in found]
     n_lines = announced[2].count("\n")
     appended = f"appends {n_lines} line{'s' * (n_lines > 1)} to {announced[1]}"
-    assert lenses[:2] == [NAME, f"Written to this session: 116k → 64k tokens, {appended}"]
+    assert lenses[:2] == [NAME_OF_LENS, f"Written to this session: 116k → 64k tokens, {appended}"]
     assert MARKER not in below
     outcome = await editor.execute("ullage.apply", {"preview": preview.preview})
     told = re.search(r" messages · \d+ lines? of memory in (\S+)", outcome.message)
@@ -382,7 +384,7 @@ async def test_what_was_typed_for_an_earlier_proposal_is_kept_and_not_applied(
     assert message.startswith(f"{NAME}: another summary was proposed since this one, nothing was")
     assert full_session.read_bytes() == longer.data
     assert await lens_titles(editor, preview) == [
-        NAME,
+        NAME_OF_LENS,
         "another summary was proposed since",
         "Regenerate…",
         "Discard",
@@ -418,7 +420,7 @@ async def test_a_text_that_is_too_long_is_not_applied_nor_is_the_saved_one(
     open_text(editor, path)
     type_text(editor, path, with_summary(path, "x" * (2 * 1024 * 1024 + 1)))
     assert await lens_titles(editor, preview) == [
-        NAME,
+        NAME_OF_LENS,
         "the text is too long for a summary",
         "Regenerate…",
         "Discard",
@@ -620,7 +622,10 @@ async def test_a_client_that_shows_no_documents_is_told_where_the_proposal_is(
     told = f"Compaction of {NAME} · 116k → 64k (−45%): {result.preview.proposedPath}"
     assert editor.told == [told]
     again = await editor.execute("ullage.regenerate", {"preview": result.preview.preview})
-    assert editor.told == [told, f"{again.preview.title}: {again.preview.proposedPath}"]
+    assert editor.told == [
+        told,
+        f"Compaction of {again.preview.title}: {again.preview.proposedPath}",
+    ]
 
 
 async def opened(editor, preview: SimpleNamespace, *, count: int) -> list[types.Diagnostic]:
@@ -646,12 +651,12 @@ async def test_lenses_of_a_proposal_say_what_it_saves_and_keeps(editor, full_ses
         types.CodeLensParams(types.TextDocumentIdentifier(Path(preview.proposedPath).as_uri()))
     )
     assert [(one.command.title, one.command.command) for one in found] == [
-        (NAME, ""),
+        (NAME_OF_LENS, ""),
         ("Written to this session: 116k → 64k tokens", ""),
         ("Apply as saved (−45%)", "ullage.apply"),
-        ("lacks nothing that the audit asks for", ""),
         ("Regenerate…", "ullage.regenerate"),
         ("Discard", "ullage.discard"),
+        ("no loss found", ""),
     ]
     assert found[2].command.arguments[0]["preview"] == preview.preview
 
@@ -794,7 +799,7 @@ async def test_a_proposal_of_a_session_that_went_on_is_outdated(editor, full_ses
     (action,) = await fixes(editor, preview, [finding])
     assert action.title == "Regenerate the proposal"
     assert await lens_titles(editor, preview) == [
-        NAME,
+        NAME_OF_LENS,
         "the session went on",
         "Regenerate…",
         "Discard",
@@ -808,8 +813,8 @@ async def test_a_proposal_is_only_looked_at_where_nothing_may_be_written(
     preview = await previewed(editor, full_session)
     await other_editor.start(options={"isTrusted": False})
     assert await lens_titles(other_editor, preview) == [
-        NAME,
-        "lacks nothing that the audit asks for",
+        NAME_OF_LENS,
+        "no loss found",
     ]
 
 

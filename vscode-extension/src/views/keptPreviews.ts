@@ -50,7 +50,7 @@ export class KeptPreviews implements vscode.Disposable {
     if (await this.isThere(found)) {
       return found;
     }
-    throw new Error(vscode.l10n.t("{0} is gone. Make a new one with \"Context: Compact Session…\".", titleOf(found)));
+    throw new Error(vscode.l10n.t("The preview of {0} is gone. Make a new one with \"Context: Compact Session…\".", titleOf(found)));
   }
 
   /**

@@ -11,7 +11,7 @@ export interface KeptPreview {
   readonly preview: string;
   /** Path of the transcript; null where only the file is known. */
   readonly session: string | null;
-  /** Names its session; null where only the file is known. */
+  /** Names its session, and says what is saved; null where only the file is known. */
   readonly title: string | null;
   readonly beforePath: string;
   readonly proposedPath: string;

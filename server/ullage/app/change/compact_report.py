@@ -20,7 +20,7 @@ from ullage.app.summary.write import WrittenSummary
 from ullage.core.change.compaction import NoCompaction, Selection
 from ullage.core.change.edit import Rewrite
 from ullage.core.gauge.gauge import Layer, protected_tokens, tokens_text
-from ullage.core.gauge.loss import loss_text
+from ullage.core.gauge.loss import left_out_text, loss_text
 from ullage.core.text.prose import gist, plural
 from ullage.core.transcript.entries import JsonObject
 
@@ -215,14 +215,15 @@ def made_notes(plan: Plan, made: ChangeResult) -> tuple[str, ...]:
 
 
 def _left_out(summary: WrittenSummary) -> str:
-    """Count what the summary lacks still, and name the first of it."""
+    """Name the first of what the summary lacks still; where nothing has a name, count it."""
     n_lost, text = summary.loss.n_left_out, summary.text.lower()
     lost = [fact for fact in summary.audit.missing if fact.needle.lower() not in text]
     names = [gist(fact.needle, MAX_NAME_CHARS) for fact in lost[: min(n_lost, MAX_NAMES)]]
     n_others = n_lost - len(names)
     others = f" and {n_others:,} more" if n_others else ""
-    named = f": {', '.join(names)}{others}" if names else ""
-    return f"left out {n_lost:,}{named}"
+    return (
+        f"not in the summary: {', '.join(names)}{others}" if names else left_out_text(summary.loss)
+    )
 
 
 def _memory_lines(plan: Plan, made: ChangeResult) -> list[str]:

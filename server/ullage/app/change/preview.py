@@ -5,7 +5,7 @@ with it, so that a proposal that the user left alone is noted as its author wrot
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -82,11 +82,17 @@ class CompactionPreview(msgspec.Struct, frozen=True, kw_only=True):
         return Path(self.note.path)
 
     @property
+    def name_title_last(self) -> str:
+        """The session's name for where the end is cut: its agent and its id stay."""
+        title, agent, short_id = self.note.name.rsplit(" · ", 2)
+        return f"{agent} · {short_id} · {title}"
+
+    @property
     def title(self) -> str:
         note = self.note
         n_before, n_after = note.n_tokens_before, note.n_tokens_after
         tokens = f"{tokens_text(n_before, n_after)} ({saved_text(n_before, n_after)})"
-        return f"Compaction of {note.name} · {tokens}"
+        return f"{note.name} · {tokens}"
 
 
 async def make_preview(
@@ -142,6 +148,15 @@ def find_preview(preview_id: str, places: Places) -> CompactionPreview:
         proposed_path=files.proposed_path,
         note=files.note,
     )
+
+
+def name_previewed(preview_id: str, followed: Iterable[Loaded], places: Places) -> str | None:
+    """Name the session of a preview; where that is gone, among those that are followed."""
+    try:
+        return find_preview(preview_id, places).note.name
+    except PreviewNotFound:
+        its = (each for each in followed if previews.preview_id_of(each.path) == preview_id)
+        return next(map(name_text, its), None)
 
 
 def preview_of_file(path: Path, places: Places) -> CompactionPreview:

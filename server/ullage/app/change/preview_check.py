@@ -91,11 +91,11 @@ def check_preview(
         budget_tokens=material.budget_tokens,
         expected=material.expected,
     )
-    lacking = kinds_text(count_by_kind(audited.missing))
+    lost = kinds_text(count_by_kind(audited.missing))
     return Checked(
         text=proposed.text,
         findings=check_proposal(proposed, audited),
-        state=f"lacks {lacking}" if lacking else "lacks nothing that the audit asks for",
+        state=f"would lose {lost}" if lost else "no loss found",
         can_apply=True,
         insert_all=insert_all(proposed, audited.missing),
     )

@@ -87,16 +87,21 @@ def add_up_losses(losses: Iterable[Loss | None]) -> Loss | None:
 
 
 def kinds_text(counts: Mapping[str, int]) -> str:
-    """Count points by their kinds: `3: 2 constraints, 1 file`; empty where there are none."""
-    parts = [plural(n, kind) for kind, n in counts.items()]
-    return f"{sum(counts.values()):,}: {', '.join(parts)}" if parts else ""
+    """Count points by their kinds: `2 constraints, 1 file`; empty where there are none."""
+    return ", ".join(plural(n, kind) for kind, n in counts.items())
 
 
 def loss_text(loss: Loss) -> str:
-    """Tell what was put back: `put back 3: 2 constraints, 1 file; left out 1`."""
-    kinds = kinds_text(loss.put_back) or (f"{loss.n_inserted:,}" if loss.n_inserted else "")
-    text = f"put back {kinds}" if kinds else "nothing put back"
-    return f"{text}; left out {loss.n_left_out:,}" if loss.n_left_out else text
+    """Tell what was put back: `put back 2 constraints, 1 file; 1 point is not in the summary`."""
+    kinds = kinds_text(loss.put_back) or plural(loss.n_inserted, "point")
+    text = f"put back {kinds}" if loss.n_inserted else "nothing put back"
+    return f"{text}; {left_out_text(loss)}" if loss.n_left_out else text
+
+
+def left_out_text(loss: Loss) -> str:
+    """Count what the summary lacks still."""
+    is_not = "is not" if loss.n_left_out == 1 else "are not"
+    return f"{plural(loss.n_left_out, 'point')} {is_not} in the summary"
 
 
 def measured_text(loss: Loss) -> str:
@@ -105,7 +110,7 @@ def measured_text(loss: Loss) -> str:
     ratio = loss.compression_ratio
     if ratio is not None:
         aim = "" if ratio >= TARGET_RATIO else f", below the aim of {TARGET_RATIO:g}:1"
-        parts.append(f"{ratio:.1f}:1{aim}")
+        parts.append(f"summary {ratio:.1f}:1{aim}")
     if loss.n_asked_again:
         parts.append(f"{loss.n_asked_again:,} asked again")
     return " · ".join(parts)

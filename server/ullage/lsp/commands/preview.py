@@ -12,13 +12,13 @@ from ullage.app.change.preview import (
     discard_preview,
     find_preview,
     make_preview,
+    name_previewed,
     plan_proposed,
 )
-from ullage.app.gauge.status_text import name_text
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import NoCompaction
 from ullage.core.gauge.gauge import Layer
-from ullage.errors import PreviewNotFound, PreviewRefused
+from ullage.errors import PreviewRefused
 from ullage.lsp import protocol
 from ullage.lsp.commands import progress
 from ullage.lsp.commands.change import report_made
@@ -27,7 +27,6 @@ from ullage.lsp.documents.diagnostics import check_proposals
 from ullage.lsp.follow import load_session, show_changed
 from ullage.lsp.messages import tell
 from ullage.lsp.state import UllageServer
-from ullage.store.documents.previews import preview_id_of
 
 
 async def make_only(ls: UllageServer, argument: protocol.PreviewArgument) -> protocol.PreviewResult:
@@ -95,17 +94,11 @@ async def run_discard(ls: UllageServer, argument: protocol.ApplyArgument) -> pro
     )
 
 
-async def name_previewed(
+async def name_asked(
     ls: UllageServer, argument: protocol.ApplyArgument | protocol.RegenerateArgument
 ) -> str | None:
-    """Name the session of a preview; where that is gone, one that is followed."""
-    try:
-        return (await asyncio.to_thread(find_preview, argument.preview, ls.places)).note.name
-    except PreviewNotFound:
-        followed = ls.sessions.followed.items()
-        named = (f.loaded for path, f in followed if preview_id_of(path) == argument.preview)
-        loaded = next(named, None)
-        return None if loaded is None else name_text(loaded)
+    followed = tuple(followed.loaded for followed in ls.sessions.followed.values())
+    return await asyncio.to_thread(name_previewed, argument.preview, followed, ls.places)
 
 
 async def _make(
@@ -168,4 +161,4 @@ async def _show(ls: UllageServer, result: protocol.PreviewResult) -> None:
         params = types.ShowDocumentParams(uri=uri, take_focus=True)
         if (await ls.window_show_document_async(params)).success:
             return
-    tell(ls, f"{result.preview.title}: {result.preview.proposedPath}")
+    tell(ls, f"Compaction of {result.preview.title}: {result.preview.proposedPath}")

@@ -138,27 +138,33 @@ async def preview_lenses(ls: UllageServer, path: Path, _: CodeLensParams) -> lis
         return []
     commands = tuple(_offer_proposal(ls, proposal, path))
     can_apply = commands[0].command == protocol.APPLY_COMMAND
-    note = proposal.preview.note
-    says = (note.name, note.writes) if can_apply else (note.name,)
+    name, writes = proposal.preview.name_title_last, proposal.preview.note.writes
+    says = (name, writes) if can_apply else (name,)
     # Each in a row: one is cut where the editor is half as wide as the window.
     told = [_lens(Command(words, ""), line) for line, words in enumerate(says)]
     return told + [_lens(command, 2) for command in commands]
 
 
 def _offer_proposal(ls: UllageServer, proposal: CheckedProposal, path: Path) -> Iterator[Command]:
-    """Offer what is seldom wanted last: where the row is cut, the editor's title still has it."""
+    """Offer what can be done, then what the proposal keeps; first why it cannot be applied."""
     note, checked = proposal.preview.note, proposal.checked
     is_too_long = path in ls.documents.too_long
+    state = Command("the text is too long for a summary" if is_too_long else checked.state, "")
     arguments = [{"preview": proposal.preview.preview_id}]
-    if ls.may_write and checked.can_apply and not is_too_long:
+    can_apply = ls.may_write and checked.can_apply and not is_too_long
+    if can_apply:
         # Where the client does not send what is typed, the file is what is applied.
         apply = "Apply" if ls.documents.is_typing_known(path) else "Apply as saved"
         saved = saved_text(note.n_tokens_before, note.n_tokens_after)
         yield Command(f"{apply} ({saved})", protocol.APPLY_COMMAND, arguments=arguments)
-    yield Command("the text is too long for a summary" if is_too_long else checked.state, "")
+    else:
+        yield state
     if ls.may_write:
         yield Command("Regenerate…", protocol.REGENERATE_COMMAND, arguments=arguments)
         yield Command("Discard", protocol.DISCARD_COMMAND, arguments=arguments)
+    if can_apply:
+        # Where the end of the row is cut, what can be done is not.
+        yield state
 
 
 def _lens(command: Command, line: int = 0) -> CodeLens:

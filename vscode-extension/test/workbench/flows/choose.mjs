@@ -11,6 +11,7 @@ export { agentIsThere as prepare } from "./flow.mjs";
 export const NAME = "choose";
 export const TITLE = "a chosen session stays the one that is meant, through a prune, a compaction and their undo";
 
+const PI_ID = sessionId(9);
 const CLAUDE_TITLE = "Fix double charges";
 const CLAUDE_ID = "11111111-2222-4333-8444-0000cafe0001";
 const HOUR_S = 3600;
@@ -18,12 +19,15 @@ const HOUR_S = 3600;
 export async function go(workbench, { say, shot }) {
   const { page } = workbench;
   const claude = writeClaudeSession(workbench);
-  const pi = writeSession(workbench, { id: sessionId(9), usedTokens: 84_000 });
+  const pi = writeSession(workbench, { id: PI_ID, usedTokens: 84_000 });
   // Written to by a clock that is ahead: it is live all the while.
   const ahead_s = Date.now() / 1000 + HOUR_S;
   utimesSync(pi, ahead_s, ahead_s);
   const before = { pi: readFileSync(pi), claude: readFileSync(claude) };
   await gaugeShows(workbench, "42%");
+  await workbench.command("Context: Compact Session…");
+  await previewOf(workbench, PI_ID);
+  await workbench.command("View: Close All Editors");
 
   await workbench.command("Context: Choose Session…");
   await page.locator(".quick-input-widget .monaco-list-row", { hasText: CLAUDE_TITLE }).waitFor();
@@ -47,10 +51,21 @@ export async function go(workbench, { say, shot }) {
   await takeBack(workbench, "prune", claude, { say });
 
   await workbench.command("Context: Compact Session…");
+  await previewOf(workbench, CLAUDE_ID);
+  await choosePreview(workbench, "Show Compaction Preview", PI_ID, 2, { shot });
+  await previewOf(workbench, PI_ID);
+  // The messages beside Claude Code's proposal, while pi's preview was shown last.
+  await workbench.show(page.locator(".editor-group-container.active .tab.active", { hasText: "before.md" }), () => page.keyboard.press("Control+1"));
+  await page.keyboard.press("Alt+1");
+  await page.locator(".editor-group-container.active .tab:first-child.active").waitFor();
   await workbench.command("Context: Apply Compaction");
   const compacted = await workbench.told(/compacted/i);
   assert.match(compacted, /into a new session.* · Fix double charges · Claude Code · cafe0001/);
   say(`told: ${compacted}`);
+  await choosePreview(workbench, "Discard Compaction Preview", PI_ID, 1, { shot });
+  const discarded = await workbench.told(/discarded/);
+  assert.ok(discarded.endsWith(PI_ID.slice(-8)));
+  say(`told: ${discarded}`);
   await staysChosen(workbench, "after the compaction");
   await shot("choose-compacted");
   await takeBack(workbench, "compaction", claude, { say });
@@ -64,6 +79,23 @@ export async function go(workbench, { say, shot }) {
   await tidy(workbench);
   forget(pi);
   rmSync(path.dirname(claude), { recursive: true });
+}
+
+/** Wait for the preview of a session in the active editor. */
+async function previewOf({ page }, id) {
+  const editor = page.locator(".editor-group-container.active", { has: page.locator(".tab.active", { hasText: "proposed.md" }) });
+  await editor.locator(".codelens-decoration", { hasText: id.slice(-8) }).waitFor();
+}
+
+/** From an editor that is of no preview, none is meant: the one is chosen by its session. */
+async function choosePreview(workbench, command, id, nKept, { shot }) {
+  const { page } = workbench;
+  await workbench.openFile("retry.ts");
+  await workbench.command(`Context: ${command}`);
+  await page.locator(".quick-input-widget .quick-input-title", { hasText: "Choose Compaction Preview" }).waitFor();
+  assert.equal(await page.locator(".quick-input-widget .monaco-list-row").count(), nKept);
+  await shot(`choose-of-${nKept}-previews`);
+  await workbench.pick(id.slice(-8));
 }
 
 /** Take the last change back by the command without a session: the copy goes, and the chosen session stays. */

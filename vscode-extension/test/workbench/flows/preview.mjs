@@ -75,7 +75,7 @@ async function loseAndKeep(workbench, { say, shot }) {
   const { page } = workbench;
   await goTo(workbench, RULE);
   await page.keyboard.press("Control+Shift+K");
-  const lens = await workbench.topLens(/lacks \d+: /);
+  const lens = await workbench.topLens(/would lose 1 constraint/);
   say(`lenses: ${await textOf(lens)}`);
   await workbench.command("Problems: Focus on Problems View");
   const lost = page.locator(".markers-panel .monaco-list-row", { hasText: RULE }).first();
