@@ -266,7 +266,7 @@ def test_fewer_than_20000_tokens_are_not_worth_a_prune(n_old: int, *, is_pruned:
 @pytest.mark.parametrize(
     ("items", "reason"),
     [
-        (turn(), "no tool has any output yet"),
+        (turn(), "the context holds no output of a tool"),
         ([*turn([assistant("", [("c1", "bash", {})]), tool_result(PRUNED_OUTPUT, "c1")])],
          "all output of tools was pruned before"),
         (old_turn(12_000, 300) + recent_turns(),
