@@ -232,7 +232,11 @@ def _refuse(
         kept[rule] += output.n_tokens
     n_tokens = kept.total()
     if not n_tokens:
-        return "all output of tools was pruned before" if outputs else "the context holds no output of a tool"
+        return (
+            "all output of tools was pruned before"
+            if outputs
+            else "the context holds no output of a tool"
+        )
     rules = [(rule, n) for rule, n in kept.most_common() if n]
     if len(rules) == 1 or n_tokens <= policy.prune_protect_tokens:
         rule = rules[0][0] if len(rules) == 1 else share
