@@ -66,7 +66,7 @@ def status_text(loaded: Loaded) -> str:
         row("Used", used_text(gauge)),
         row("Window", window_text(gauge.window)),
         *([row("", DOUBT_NOTE)] if gauge.window.doubt else []),
-        row("Reserve", f"{status.reserve_tokens:,} kept for the answer"),
+        row("Reserve", f"{status.reserve_tokens:,} kept free for a compaction"),
         *([] if gauge.agent_compacts_at is None else [row("Agent Compacts", own_text(gauge))]),
         *([row("Due Now", due)] if due else []),
         row("Next Trigger", trigger_text(status)),

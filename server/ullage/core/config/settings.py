@@ -124,9 +124,9 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         "After how many requests a turn's tool output goes, else 10; read-only also turns, 3",
         'docs/design/prune.md, "Rounds"')] = None
     reserve_tokens: Annotated[int, _limit("compaction.reserveTokensFloor", tokens(),
-        "What is kept free for the answer at least", _RESERVE),
+        "What is kept free for a compaction at least", _RESERVE),
         Key("compaction.reserveTokens", tokens(),
-        "What is kept free for the answer, where that is more than the floor", _RESERVE,
+        "What is kept free for a compaction, where that is more than the floor", _RESERVE,
         scope="workspace", is_per_model=True, default=16_384)] = 20_000
     soft_tokens: Annotated[int, _limit(_SOFT, tokens(),
         "How long before the reserve memory is flushed and compaction starts", _RESERVE,
