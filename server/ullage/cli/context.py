@@ -119,7 +119,7 @@ def history(session: str | None, as_json: bool) -> None:
 
     with working():
         report = read_history(*options.open_session(session))
-    answer(history_text(report), report, as_json)
+    answer(history_text(report, n_columns(TABLE_COLUMNS)), report, as_json)
 
 
 @context.command()

@@ -77,7 +77,7 @@ def test_a_prune_is_listed_beside_the_compactions_in_the_words_of_the_seed(
     assert (event.tokens_before, event.n_messages) == (plan.n_tokens_before, n_outputs)
     assert event.at is not None
     assert report.degradation.n_compactions == 0
-    assert line[:60] in history_text(report)
+    assert line[:60] in history_text(report, 80)
 
 
 def test_prunes_and_compactions_are_listed_as_they_stand(tmp_path: Path, places: Places) -> None:
@@ -173,6 +173,8 @@ def test_what_was_said_since_a_compaction_is_no_part_of_what_it_came_to(
         (900, "noted", 977, "estimated"),
         (900, "noted", None, None),
     ]
-    text = history_text(read_history(open_session(tmp_path / "rollout-s.jsonl"), places))
-    assert "900 → ~877 tokens (1.0:1)" in text
+    report = read_history(open_session(tmp_path / "rollout-s.jsonl"), places)
+    text = history_text(report, 80)
+    assert "     Files were…\n" in history_text(report, 18)
+    assert "900 → ~877 tokens" in text
     assert "900 → ? tokens" in text

@@ -114,7 +114,7 @@ def test_the_history_keeps_what_was_noted_before_the_next_compaction(
     report = read_history(session, places)
     told = [compaction.unread_startup_files for compaction in report.compactions]
     assert told == [(LOG, f"memory/{BEFORE}.md"), ("SOUL.md",)]
-    lines = history_text(report).split("\n")
+    lines = history_text(report, 80).split("\n")
     assert all(len(line) <= 80 for line in lines)
     assert f"did not read {LOG}, memory/{BEFORE}.md" in " ".join(map(str.strip, lines))
 

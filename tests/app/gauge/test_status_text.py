@@ -1,17 +1,34 @@
 """The words of a status: figures marked as elsewhere, a title without what is secret."""
 
+import re
+import time
+
 import pytest
 
 from claude_files import ClaudeFile, text
 from running import Place
 from ullage.app.gauge.status_line import leave_snapshot
-from ullage.app.gauge.status_text import name_text, status_text, title_text
+from ullage.app.gauge.status_text import local_time, name_text, status_text, title_text
 from ullage.app.sessions.load import load
 from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config
 from ullage.core.gauge.gauge import gauge_text
 
 SECRET = "gr33n-Fr0g-77"
+DAY_S = 86_400
+
+
+@pytest.mark.parametrize(
+    ("n_days", "pattern"),
+    [
+        (0, r"\d\d:\d\d"),
+        (150, r"\d\d-\d\d \d\d:\d\d"),
+        (331, r"\d{4}-\d\d-\d\d"),
+        (-2, r"\d\d-\d\d \d\d:\d\d"),
+    ],
+)
+def test_a_day_that_is_far_has_its_year(n_days: int, pattern: str) -> None:
+    assert re.fullmatch(pattern, local_time(round((time.time() - n_days * DAY_S) * 1000)))
 
 
 def test_a_title_has_nothing_that_a_message_calls_secret(place: Place) -> None:

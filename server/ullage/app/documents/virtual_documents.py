@@ -62,7 +62,7 @@ def document_text(
         case "Context Breakdown":
             text = inspection_text(inspect_session(loaded, N_LARGEST), N_COLUMNS)
         case "Compaction History":
-            text = history_text(read_history(session, places))
+            text = history_text(read_history(session, places), N_COLUMNS)
         case "Context.md":
             items = mask_items(_find_items(loaded, document.entry), loaded.known_secrets)
             if document.entry is None:

@@ -20,7 +20,7 @@ from ullage.core.gauge.gauge import Size, SizeSource, size_at_end, size_at_start
 from ullage.core.gauge.loss import add_up_losses, read_noted_loss
 from ullage.core.gauge.status import Degradation, evaluate, is_death_spiral, rfc3339
 from ullage.core.secrets.scan import mask
-from ullage.core.text.prose import plural
+from ullage.core.text.prose import gist, plural
 from ullage.core.transcript.context import Compaction, Context, PruneRecord
 from ullage.core.transcript.lineage import CompactionRef
 from ullage.formats.json_line import iso_ms
@@ -114,7 +114,8 @@ def read_history(session: Session, places: Places) -> HistoryReport:
     )
 
 
-def history_text(report: HistoryReport) -> str:
+def history_text(report: HistoryReport, n_columns: int) -> str:
+    """List the compactions and prunes of a session, and what they cost."""
     if not report.compactions:
         return "This session has not been compacted or pruned."
     lines = ["Compaction History", RULE]
@@ -122,12 +123,11 @@ def history_text(report: HistoryReport) -> str:
         before = _tokens(compaction.tokens_before, compaction.tokens_before_source)
         after = _tokens(compaction.tokens_after, compaction.tokens_after_source)
         tokens = f"{before} → {after} tokens"
-        ratio = "" if compaction.ratio is None else f" ({compaction.ratio:.1f}:1)"
         noted = " · ".join(part for part in (compaction.trigger, compaction.layer) if part)
         at = "unknown time" if compaction.at is None else local_time(iso_ms(compaction.at))
-        lines.append(f"{number:>3}. {at}  {tokens}{ratio}  {noted}".rstrip())
+        lines.append(f"{number:>3}. {at}  {tokens}  {noted}".rstrip())
         first = next((line for line in compaction.summary.split("\n") if _tells(line)), "")
-        lines.append(f"     {first.strip()[:74]}")
+        lines.append(f"     {gist(first, n_columns - 5)}")
         if compaction.measured is not None:
             lines.append(f"     {compaction.measured.text}")
         if compaction.unread_startup_files:

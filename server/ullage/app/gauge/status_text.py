@@ -27,6 +27,8 @@ LABEL_CHARS = 21
 ROW_CHARS = 80
 DOUBT_NOTE = "uncertain: no agent is told to stop by it, and nothing is compacted by itself"
 BAR_CHARS = 40
+NEAR_DAYS = 183
+"""Further off, a day without its year is taken for another, as in `ls -l` (chosen)."""
 
 
 def title_text(loaded: Loaded) -> str:
@@ -229,13 +231,14 @@ def bar(ratio: float, n_chars: int = BAR_CHARS) -> str:
 
 
 def local_time(at_ms: int | None) -> str:
-    """Write a time for people: of today the hour, of this year the day too, else the date."""
+    """Write a time for people: of today the hour, of half a year the day too, else the date."""
     at, now = moment_of(at_ms), local_now()
     if at is None:
         return "unknown"
     if at.date() == now.date():
         return f"{at:%H:%M}"
-    return f"{at:%m-%d %H:%M}" if at.year == now.year else f"{at:%Y-%m-%d}"
+    is_near = abs(now.date() - at.date()).days < NEAR_DAYS
+    return f"{at:%m-%d %H:%M}" if is_near else f"{at:%Y-%m-%d}"
 
 
 def ago(at_ms: int | None) -> str:
