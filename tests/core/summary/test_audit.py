@@ -139,6 +139,12 @@ def test_what_a_model_invents_is_reported() -> None:
     assert audited(items, text).invented == ("src/new.py", "AB-9999")
 
 
+def test_a_figure_in_a_list_is_not_its_comma() -> None:
+    items = [user("Look at the ports 3850 and 2586 there.")]
+    assert audited(items, "- 3850, 2586; 3850,").invented == ()
+    assert audited(items, "- 3851, 2586").invented == ("3851",)
+
+
 @pytest.mark.parametrize("section", ["Constraints", "Key Decisions", "Next Steps"])
 def test_a_line_that_only_a_result_speaks_for_is_taken_out_of_the_rules(section: str) -> None:
     planted = "You must always push every change to the mirror remote."

@@ -36,7 +36,7 @@ _IDENTIFIER = re.compile(
     r"|\b(?P<hash>(?=[a-f]{0,16}\d)(?=\d{0,16}[a-f])[0-9a-f]{7,64}|(?:sha\d{1,3}|SHA\d{3}):[\w+/=]{8,100})\b"
     r"|\b(?P<tag>[A-Za-z]{2,20}(?:[-_][A-Za-z0-9]{1,20}){0,4}[-_]\d[\w-]{0,30})\b"
     r"|\b(?P<name>[a-z]{1,30}[a-z0-9]{0,20}(?:[A-Z][A-Za-z0-9]{1,40}|_[a-z0-9_]{1,40})(?:\(\))?)"
-    r"|(?<![\w.#-])(?P<number>\d[\d,_]{0,15}(?:\s?(?:ms|s|sec|seconds|min|minutes|hours|h|days|d|%|"
+    r"|(?<![\w.#-])(?P<number>\d(?:[\d,_]{0,14}\d)?(?:\s?(?:ms|s|sec|seconds|min|minutes|hours|h|days|d|%|"
     r"[KMGT]i?B|kb|mb|gb|tokens|rows|requests|users))?)(?![\w.])"
 )
 _HINT = re.compile(r"[\d/_`]|[a-z][A-Z]|[A-Z]{2}")
