@@ -188,7 +188,7 @@ def test_a_session_that_goes_on_elsewhere_is_not_compacted_twice(place: Place) -
     done = answer(place, "compact", "--yes", "--session", path, *WINDOW)
     again = place.run("compact", "--yes", "--json", "--session", path, *WINDOW)
     assert again.returncode == 4
-    assert f"goes on already in {done['path_after']}" in again.stderr
+    assert f"`ullage undo --session {done['path_after']}`" in again.stderr
     copy = Path(done["path_after"])
     idle(copy)
     assert answer(place, "undo", "--session", path)["path_after"] == str(path)
@@ -229,6 +229,18 @@ def test_a_session_of_ours_that_went_on_stays_when_it_is_undone(place: Place) ->
     undone = answer(place, "undo", "--yes", "--session", new)
     assert undone["path_after"] == str(path)
     assert new.read_bytes() == grown
+
+
+def test_a_prune_that_is_refused_in_the_end_is_not_shown_before(
+    place: Place, reading: Path
+) -> None:
+    reading.write_bytes(reading.read_bytes().replace(b'"version":3', b'"version":2'))
+    idle(reading)
+    shown = place.run("prune", "--dry-run", "--session", reading)
+    assert (shown.returncode, "In memory only" in shown.stdout) == (0, True)
+    refused = place.run("prune", "--yes", "--session", reading)
+    assert (refused.returncode, refused.stdout) == (4, "")
+    assert "open it once in pi" in refused.stderr
 
 
 def test_undos_in_a_row_lead_back_to_what_was_reported(place: Place, reading: Path) -> None:

@@ -68,6 +68,8 @@ def prune(
             text = use_case.unpruned_text(pruning, n_columns(TABLE_COLUMNS))
             answer(text, use_case.report_unpruned(pruning), as_json)
             return
+        if not dry_run:
+            use_case.change_of(pruning)
         carry_out(
             preview_of(pruning),
             lambda: use_case.prune(pruning, config, places),

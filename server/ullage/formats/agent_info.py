@@ -195,6 +195,10 @@ class ToolServers(msgspec.Struct, frozen=True, kw_only=True):
     """Where they list the names of those that are off."""
 
 
+def _keep_session(session: edit.NewSession, _: str) -> edit.NewSession:
+    return session
+
+
 class Editor(msgspec.Struct, frozen=True, kw_only=True):
     """What works edits of a context into an agent's files."""
 
@@ -214,6 +218,8 @@ class Editor(msgspec.Struct, frozen=True, kw_only=True):
     `WriteNotSupported`."""
     undo_compaction: Callable[[Lines, Context, Compaction, edit.UndoEdit], edit.FileChange]
     """Makes the context from before the last compaction current again; may raise `Refused`."""
+    entitle: Callable[[edit.NewSession, str], edit.NewSession] = _keep_session
+    """Gives the new session in which one goes on the title of that."""
     undo_restore: Callable[[Lines, Context, edit.UndoEdit], edit.FileChange | None] = _none
     """Takes out the text of a checkpoint, if that was the last change; None where it was not, or
     where the session with the text is a file of its own."""

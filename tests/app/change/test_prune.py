@@ -9,6 +9,7 @@ from codex_files import CodexFile
 from database_files import OpencodeSession, tool_part
 from pi_files import PiFile
 from planning import loaded, undone
+from running import idle
 from ullage.app.change.prune import (
     NothingToPrune,
     PruneRequest,
@@ -22,7 +23,7 @@ from ullage.app.sessions.load import read
 from ullage.app.sessions.open import open_session
 from ullage.core.change.edit import PRUNED_OUTPUT
 from ullage.core.config.settings import Config, Policy
-from ullage.errors import Refused, UnknownItem, WriteNotSupported
+from ullage.errors import AlreadyChanged, Refused, UnknownItem, WriteNotSupported
 from ullage.store.files.demo import make_idle
 from ullage.store.files.places import Places
 
@@ -205,7 +206,10 @@ def test_a_preview_names_the_file_that_is_made(data: bytes, tmp_path: Path, plac
     made = prune(pruning_of(path, places), EAGER, places)
     assert previewed is not None
     assert previewed.path_after == made.session.path != path
-    # What was made stays, as when it went on: the next one is another file.
+    with pytest.raises(AlreadyChanged, match=made.session.header.session_id[-8:]):
+        pruning_of(path, places)
+    # Where the old session was touched since, the next one is another file.
+    idle(path, 7200)
     again = pruning_of(path, places).change
     assert again is not None
     assert not again.path_after.exists()

@@ -57,7 +57,7 @@ def test_messages_that_stay_behind_are_asked_about_and_the_way_on_is_told(
     make_idle(new)
     plan = plan_undo_of(made_change(made), SMALL, places)
     assert plan.n_left_behind == n_later
-    assert undo_question(plan).startswith("Undo the last compaction of More work. · Claude Code · ")
+    assert undo_question(plan).startswith("Undo the last compaction of please do number 0 ")
     *_, last_line = undo_plan_text(report_undo_plan(plan), "undo").splitlines()
     assert last_line == f"{said} {new}"
     undone = undo(plan, SMALL, places)

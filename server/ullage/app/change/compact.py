@@ -8,6 +8,7 @@ import msgspec
 from ullage.app.change import make
 from ullage.app.change.prepared_file import PREPARED_FILE
 from ullage.app.memory.flush import FlushPlan, PickedPoints, plan_flush_before
+from ullage.app.sessions.copy import refuse_second_copy
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.pins import carry_pins
 from ullage.app.summary.write import ModelUse, SummaryOptions, WrittenSummary, write_summary
@@ -82,8 +83,11 @@ async def plan_compaction(
 
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
+        AlreadyChanged: it goes on in a new file already.
     """
     target = make.change_target(loaded.session)
+    # Before a model is asked.
+    refuse_second_copy(loaded.session, places, loaded.known_secrets)
     dialects = target.editor.truncated_dialects
     if request.truncates and loaded.session.header.dialect not in dialects:
         raise WriteNotSupported(

@@ -18,9 +18,11 @@ from ullage.app.checkpoint.find import known_ids
 from ullage.app.checkpoint.write import write_checkpoint
 from ullage.app.config.load import refuse_read_only
 from ullage.app.memory.flush import FlushPlan, FlushResult, try_flush
+from ullage.app.sessions.copy import refuse_second_copy
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.open import refuse_running
 from ullage.app.sessions.session import ChangeTarget, Session
+from ullage.app.sessions.title import find_title
 from ullage.core.change.compaction import count_hidden_tokens
 from ullage.core.change.edit import Append, FileChange, NewSession, apply_to_lines
 from ullage.core.change.receipt import ChangeReason, ReceiptKind
@@ -34,7 +36,7 @@ from ullage.errors import NotAsPlanned, WriteNotSupported
 from ullage.formats.json_line import compact_json
 from ullage.formats.reading import Reading
 from ullage.store.change.make import apply_change
-from ullage.store.change.receipts import has_receipts, refuse_second_session
+from ullage.store.change.receipts import has_receipts
 from ullage.store.change.recovery import recover
 from ullage.store.change.session_lock import session_lock, wait_until_quiet
 from ullage.store.checkpoint.files import carry_latest
@@ -128,16 +130,29 @@ def plan_change(
 
     What will be in the context is known only by the agent's rule, and its size is noted in the
     file: so `render` is called with an id for its entry, the tokens before and None for a draft,
-    then with the size that the draft showed.
+    then with the size that the draft showed. A session that goes on in a new file keeps its title.
+
+    Raises:
+        AlreadyChanged: it goes on in a new file already.
     """
+    refuse_second_copy(loaded.session, loaded.secrets.places, loaded.known_secrets)
     n_counted = count_items(loaded.context.items, loaded.count)
     n_hidden = count_hidden_tokens(loaded.status.gauge, n_counted)
     n_before = n_hidden + n_counted
-    entry_id, change = choose_entry_id(loaded, kind, lambda named: render(named, n_before, None))
+    title = find_title(loaded.session, loaded.known_secrets, loaded.reading.index)
+    editor = change_target(loaded.session).editor
+
+    def render_named(named: str, n_tokens_after: int | None) -> FileChange:
+        change = render(named, n_before, n_tokens_after)
+        if title is None or not isinstance(change, NewSession):
+            return change
+        return editor.entitle(change, title)
+
+    entry_id, change = choose_entry_id(loaded, kind, lambda named: render_named(named, None))
     draft = context_after(loaded, change)
     n_after = n_hidden + count_items(draft.items, loaded.count)
     loaded.count.save()
-    file_change = render(entry_id, n_before, n_after)
+    file_change = render_named(entry_id, n_after)
     return ChangePlan(
         loaded=loaded,
         file_change=file_change,
@@ -235,7 +250,7 @@ def make_change(
     with session_lock(session.path, places):
         wait_until_quiet(session.path, target.lines.fingerprint)
         if isinstance(plan.file_change, NewSession):
-            refuse_second_session(session.path, target.lines.fingerprint, places)
+            refuse_second_copy(session, places, plan.loaded.known_secrets)
         flushed = None if flush is None else try_flush(flush, places)
         checkpoint_id = None
         if kind not in ("undo", "restore"):

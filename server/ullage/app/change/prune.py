@@ -119,6 +119,7 @@ def plan_pruning(loaded: Loaded, request: PruneRequest) -> PruningPlan | Nothing
 
     Raises:
         UnknownItem: an item was named that cannot be pruned.
+        AlreadyChanged: the session goes on in a new file already.
     """
     # They may be others than when the session was read.
     items = mark_pins(loaded.context, loaded.session, loaded.secrets).items
@@ -173,6 +174,17 @@ def with_placeholders(
     return tuple(msgspec.structs.replace(item, native=pruned[id(item.native)]) for item in items)
 
 
+def change_of(pruning: PruningPlan) -> make.ChangePlan:
+    """Give what makes a prune on disk.
+
+    Raises:
+        WriteNotSupported: this kind of session is not ours to write to.
+    """
+    if pruning.change is None:
+        raise WriteNotSupported(pruning.refusal or "")
+    return pruning.change
+
+
 def prune(pruning: PruningPlan, config: Config, places: Places) -> make.ChangeResult:
     """Make a planned prune.
 
@@ -182,14 +194,11 @@ def prune(pruning: PruningPlan, config: Config, places: Places) -> make.ChangeRe
         ChangedMeanwhile: the transcript is not what the plan was made from.
         StorageError: the disk or the state folder does not take it.
     """
-    if pruning.change is None:
-        raise WriteNotSupported(pruning.refusal or "")
+    change = change_of(pruning)
     entry_ids = {replacement.entry_id for replacement in pruning.plan.replacements}
     items = pruning.loaded.context.items
     replaced = [item for item in items if item.entry_id in entry_ids]
-    return make.make_change(
-        pruning.change, config, places, kind="prune", layer="prune", replaced=replaced
-    )
+    return make.make_change(change, config, places, kind="prune", layer="prune", replaced=replaced)
 
 
 def _choose_outputs(loaded: Loaded, request: PruneRequest) -> PrunePlan:

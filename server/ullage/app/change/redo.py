@@ -9,6 +9,7 @@ from ullage.app.change import undo
 from ullage.app.change.make import change_target
 from ullage.app.config.load import refuse_read_only
 from ullage.app.gauge.status_text import name_text
+from ullage.app.sessions.copy import refuse_second_copy
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import open_session
 from ullage.app.sessions.session import Session
@@ -20,7 +21,6 @@ from ullage.store.change.new_session import bring_back
 from ullage.store.change.receipts import (
     list_receipts,
     mark,
-    refuse_second_session,
     sessions_made_from,
     sessions_withdrawn_from,
 )
@@ -149,7 +149,7 @@ def _bring_back(plan: undo.Return, config: Config, places: Places) -> undo.UndoR
     with session_lock(before.path, places):
         if look_at(before.path) != seen:
             raise changed_meanwhile(before.path)
-        refuse_second_session(before.path, seen, places)
+        refuse_second_copy(before.session, places, before.known_secrets)
         bring_back(
             path,
             receipt.new_sha256 or "",

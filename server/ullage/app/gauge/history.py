@@ -11,6 +11,7 @@ import msgspec
 from ullage.app.gauge.startup_files import find_unread_startup_files, unread_text
 from ullage.app.gauge.status_report import MeasuredReport, report_measured
 from ullage.app.gauge.status_text import ROW_CHARS, RULE, local_time
+from ullage.app.sessions.copy import copy_text, find_copy
 from ullage.app.sessions.load import Loaded, counts_for, read
 from ullage.app.sessions.past import read_context_before
 from ullage.app.sessions.secrets import secrets_for
@@ -60,6 +61,8 @@ class HistoryReport(msgspec.Struct, frozen=True, kw_only=True):
 
     session_id: str
     path: str
+    goes_on_in: str | None
+    """The copy in which it goes on and the command for that, in words; null where it has none."""
     compactions: list[CompactionReport]
     """Prunes on disk among them, as they stand in the file."""
     degradation: Degradation
@@ -96,6 +99,7 @@ def read_history(session: Session, places: Places) -> HistoryReport:
     losses = [read_noted_loss(compaction.details) for compaction in compactions.values()]
     n_compactions = len(context.compactions)
     secrets = secrets_for(session.header, places)
+    copy = find_copy(session, places)
     unread = _read_unread(session, context, places)
     sizes = _read_sizes(session, reading, compactions, places)
     reports = {
@@ -106,6 +110,7 @@ def read_history(session: Session, places: Places) -> HistoryReport:
     return HistoryReport(
         session_id=session.header.session_id,
         path=str(session.path),
+        goes_on_in=None if copy is None else copy_text(copy, secrets),
         compactions=[reports[at] for at in sorted(reports)],
         degradation=evaluate(n_compactions, session.fresh_start()),
         measured=report_measured(add_up_losses(losses)),
@@ -116,8 +121,9 @@ def read_history(session: Session, places: Places) -> HistoryReport:
 
 def history_text(report: HistoryReport, n_columns: int) -> str:
     """List the compactions and prunes of a session, and what they cost."""
+    goes_on = [] if report.goes_on_in is None else [f"Goes on in {report.goes_on_in}"]
     if not report.compactions:
-        return "This session has not been compacted or pruned."
+        return "\n".join(("This session has not been compacted or pruned.", *goes_on))
     lines = ["Compaction History", RULE]
     for number, compaction in enumerate(report.compactions, 1):
         before = _tokens(compaction.tokens_before, compaction.tokens_before_source)
@@ -153,7 +159,7 @@ def history_text(report: HistoryReport, n_columns: int) -> str:
         )
     if report.is_death_spiral:
         lines.append("More than 3 compactions: start a fresh session soon.")
-    lines.append(degradation.recommendation)
+    lines += [degradation.recommendation, *goes_on]
     return "\n".join(lines)
 
 

@@ -4,7 +4,7 @@ import msgspec
 
 from ullage.app.gauge.due import find_due
 from ullage.app.gauge.startup_files import find_unread_startup_files
-from ullage.app.gauge.status_text import due_text, limits_of, title_text
+from ullage.app.gauge.status_text import due_text, goes_on_text, limits_of, title_text
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.session import Session
 from ullage.core.change.due import DuePlan
@@ -80,6 +80,8 @@ class StatusReport(msgspec.Struct, frozen=True, kw_only=True):
     """The agent's own, else the gist of the first request."""
     path: str
     cwd: str | None
+    goes_on_in: str | None
+    """The copy in which it goes on and the command for that, in words; null where it has none."""
     model: str | None
     used_tokens: int | None
     used_source: UsedSource
@@ -145,6 +147,7 @@ def report_status(loaded: Loaded) -> StatusReport:
         title=title_text(loaded),
         path=str(loaded.path),
         cwd=context.header.cwd,
+        goes_on_in=goes_on_text(loaded),
         model=context.model,
         used_tokens=used,
         used_source=gauge.used_source,

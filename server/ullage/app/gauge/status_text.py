@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from ullage.app.gauge.due import find_due
+from ullage.app.sessions.copy import copy_text, find_copy
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.title import name_of, title_of
 from ullage.core.change.due import DuePlan
@@ -56,12 +57,14 @@ def status_text(loaded: Loaded) -> str:
     """Write the status, with the source of every figure."""
     context, status = loaded.context, loaded.status
     gauge = status.gauge
+    goes_on = goes_on_text(loaded)
     due, limits, figures = due_text(find_due(loaded)), limits_text(loaded), figures_text(loaded)
     lines = [
         "Context Status",
         RULE,
         row("Session", title_text(loaded)),
         row("Agent", f"{loaded.session.agent.name} · {context.header.session_id}"),
+        *([row("Goes On In", goes_on)] if goes_on else []),
         row("Model", context.model or "not named yet"),
         row("Total Tokens", total_text(gauge)),
         *([] if gauge.utilization is None else [row("", bar(gauge.utilization))]),
@@ -103,6 +106,12 @@ def _startup_text(context: Context) -> str:
 
     unread = find_unread_startup_files(context)
     return unread_text(unread, local_time(last_compaction_ms(context))) if unread else ""
+
+
+def goes_on_text(loaded: Loaded) -> str | None:
+    """Name the copy in which a session goes on once the user resumes it; None where it has none."""
+    copy = find_copy(loaded.session, loaded.secrets.places)
+    return None if copy is None else copy_text(copy, loaded.secrets.values)
 
 
 def total_text(gauge: Gauge) -> str:

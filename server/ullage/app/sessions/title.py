@@ -14,6 +14,7 @@ from ullage.app.sessions.session import Session
 from ullage.core.secrets.scan import mask
 from ullage.core.text.prose import gist
 from ullage.core.text.quotations import mark_pasted, read_own_words
+from ullage.core.transcript.context import ContextItem
 from ullage.core.transcript.entries import Line, Lines, MemoryLines
 from ullage.core.transcript.lineage import EMPTY_INDEX, Index
 from ullage.core.transcript.speech import read_speech
@@ -56,7 +57,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     own_title: str | None
     """Given by the agent, or by its user there."""
     request: str | None
-    """The first that a person typed."""
+    """The first that a person typed; of a subagent the task that it was given."""
     has_messages: bool
     """Whether a person or the model said anything; a file without that is no session."""
 
@@ -75,13 +76,20 @@ def title_of(
     session: Session, known_secrets: tuple[str, ...] = (), index: Index = EMPTY_INDEX
 ) -> str:
     """Give a session's title on one line, without secrets."""
+    return find_title(session, known_secrets, index) or UNTITLED
+
+
+def find_title(
+    session: Session, known_secrets: tuple[str, ...] = (), index: Index = EMPTY_INDEX
+) -> str | None:
+    """Find a session's title; None where nobody asked for anything yet."""
     overview = overview_of(session, index)
     if overview.own_title or not overview.request:
         title = overview.own_title
     else:
         request = mask(overview.request[:MAX_REQUEST_CHARS], known_secrets)
         title = read_own_words(request) or mark_pasted(request, MAX_TITLE_CHARS)
-    return mask(gist(title, MAX_TITLE_CHARS), known_secrets) if title else UNTITLED
+    return mask(gist(title, MAX_TITLE_CHARS), known_secrets) if title else None
 
 
 def name_of(
@@ -216,18 +224,23 @@ def _has_leaf(line: Line, field: TitleField, lines: Iterable[Line]) -> bool:
 
 def _find_request(session: Session) -> tuple[str | None, bool]:
     """Find the first request, and whether anyone said anything."""
-    has_messages = False
+    header, has_messages = session.header, False
+    items: tuple[ContextItem, ...] = ()
     for lines in _heads(session.lines):
         if lines is None:
             # Too long to be read to its end without need.
-            return None, True
-        header = session.header
+            has_messages = True
+            break
         items = session.agent.read_context(lines, header, EMPTY_INDEX).context.items
         has_messages = any(item.category in ("user", "assistant") for item in items)
         typed = (read_speech(item, "typed").strip() for item in items)
         if request := next(filter(None, typed), None):
             return request, True
-    return None, has_messages
+    if header.parent_session_id is None:
+        return None, has_messages
+    # No person asks a summarizer for anything.
+    given = (read_speech(item, "harness").strip() for item in items if item.category == "injected")
+    return next(filter(None, given), None), has_messages
 
 
 def _heads(lines: Lines) -> Iterator[Lines | None]:

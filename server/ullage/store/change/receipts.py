@@ -1,5 +1,6 @@
 """Receipts on disk: one file for each change of a session, written before the change is made."""
 
+import os
 import re
 import time
 from collections.abc import Iterator
@@ -12,8 +13,7 @@ from msgspec.structs import asdict, replace
 
 from ullage.core.change.edit import LineChange
 from ullage.core.change.receipt import ChangeKind, Receipt, ReceiptKind, ReceiptState
-from ullage.core.text.shell_word import quote_word
-from ullage.errors import AlreadyChanged, StateUnwritable
+from ullage.errors import StateUnwritable
 from ullage.store.files import atomic
 from ullage.store.files.places import Places, session_folder
 from ullage.store.files.state_file import set_aside
@@ -22,6 +22,8 @@ from ullage.store.transcript.reader import Fingerprint
 KEPT_RECEIPTS = 20
 KEPT_S = 30 * 24 * 3600.0
 """Neither the newest nor anything younger is deleted (docs/safety.md, "What is kept")."""
+CLOCKS_S = 3600.0
+"""How far the clock of the disk of a transcript may be ahead of that of our state (chosen)."""
 _FILE_NAME = re.compile(r"(\d{4,})\.json(?:\.corrupt-\d+)?\Z")
 VERSION = 1
 
@@ -110,9 +112,9 @@ def has_receipts(session_key: str, places: Places) -> bool:
     return False
 
 
-def sessions_made_from(path: Path, places: Places) -> tuple[Receipt, ...]:
+def sessions_made_from(path: Path, places: Places, since_ns: int = 0) -> tuple[Receipt, ...]:
     """List the receipts of new sessions that were made from a transcript and are still there."""
-    made = _list_made_from(path, "done", places)
+    made = _list_made_from(path, "done", places, since_ns)
     return tuple(receipt for receipt in made if Path(receipt.new_path or "").exists())
 
 
@@ -122,15 +124,24 @@ def sessions_withdrawn_from(path: Path, places: Places) -> tuple[Receipt, ...]:
     return tuple(receipt for receipt in made if receipt.occasion.kind != "undo")
 
 
-def _list_made_from(path: Path, state: ReceiptState, places: Places) -> Iterator[Receipt]:
-    folder = places.state_folder / "context" / "preimages"
-    for file in sorted(folder.glob("*/*.json")):
+def _list_made_from(
+    path: Path, state: ReceiptState, places: Places, since_ns: int = 0
+) -> Iterator[Receipt]:
+    for file in _list_files(places, since_ns):
         try:
             receipt = decode(file.read_bytes())
         except (OSError, ValueError):
             continue
         if receipt.state == state and receipt.path == str(path) and receipt.new_path:
             yield receipt
+
+
+def _list_files(places: Places, since_ns: int) -> Iterator[Path]:
+    """List the receipts of all sessions to which one was added or noted since a time."""
+    with suppress(OSError), os.scandir(places.state_folder / "context" / "preimages") as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            if entry.stat().st_mtime_ns >= since_ns:
+                yield from sorted(Path(entry.path).glob("*.json"))
 
 
 def receipt_of_new(path: Path, session_key: str, places: Places) -> Receipt | None:
@@ -155,19 +166,17 @@ def written_before_us(path: Path, session_key: str, now: Fingerprint, places: Pl
     return written_ns
 
 
-def refuse_second_session(path: Path, seen: Fingerprint, places: Places) -> None:
-    """Refuse to make a second session of a transcript that is as it was for the first.
+def session_made_of(path: Path, seen: Fingerprint, places: Places) -> Path | None:
+    """Give the new session that was made from a transcript that is as it was for that.
 
-    Raises:
-        AlreadyChanged: with the way to the first.
+    What was noted before the transcript was written last is not read, so that a look costs nothing.
     """
-    for receipt in sessions_made_from(path.resolve(), places):
+    since_ns = seen.mtime_ns - int(CLOCKS_S * 1e9)
+    for receipt in sessions_made_from(path.resolve(), places, since_ns):
         before = receipt.before
         if (before.size_bytes, before.mtime_ns) == (seen.size_bytes, seen.mtime_ns):
-            raise AlreadyChanged(
-                f"{path.name} goes on already in {receipt.new_path}: go on there, or take that"
-                f" back first with `ullage undo --session {quote_word(receipt.new_path or '')}`"
-            )
+            return Path(receipt.new_path or "")
+    return None
 
 
 def add_receipt(receipt: Receipt, places: Places) -> Receipt:

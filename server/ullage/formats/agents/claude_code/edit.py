@@ -55,6 +55,9 @@ class Copier:
 
     def __init__(self, lines: Lines, context: Context, entry_id: str) -> None:
         self.session_id = derived_id(context.header, entry_id)
+        self._cwd = context.header.cwd
+        """What records without a parent name: the folder of the session. The agent may have gone
+        to another before the first record that is copied."""
         self._source = lines
         self._sent = {item.entry_id: item.native for item in context.items}
         self._parent_id: str | None = None
@@ -66,6 +69,8 @@ class Copier:
         """Copy a record; what it does not send in another way stays as it is to the byte."""
         raw = self._own_line(entry)
         raw = with_value(raw, ("parentUuid",), self._parent_id)
+        if self._parent_id is None and self._cwd is not None:
+            raw = with_value(raw, ("cwd",), self._cwd)
         sent, own = self._sent.get(entry.entry_id), native_of(entry)
         if sent is not None and own is not None:
             sent = prune_message(sent, replacements)
@@ -118,6 +123,8 @@ class Copier:
         """Write a record of our own, in the envelope of another one."""
         envelope = {key: neighbor.native[key] for key in _ENVELOPE if key in neighbor.native}
         thread: JsonObject = {"parentUuid": self._parent_id, "isSidechain": False}
+        if self._parent_id is None and self._cwd is not None:
+            envelope["cwd"] = self._cwd
         self.add_note(thread | record | {"uuid": uuid} | envelope)
         self._parent_id = uuid
 
@@ -272,6 +279,15 @@ def _add_text(copier: Copier, context: Context, edit: RestoreEdit, neighbor: Ent
     copier.add_new(record, derived_id(context.header, copier.session_id, "checkpoint"), neighbor)
 
 
+def _entitle(session: NewSession, title: str) -> NewSession:
+    """Begin a session with its title, as Claude Code notes one that no user gave.
+
+    It lists the session by it, and writes it again whenever it is resumed (2.1.329, read).
+    """
+    line = write_line({"type": "ai-title", "aiTitle": title, "sessionId": session.session_id})
+    return msgspec.structs.replace(session, data=line + session.data)
+
+
 def _metadata(
     context: Context, edit: CompactionEdit, kept: Sequence[Entry], summary_id: str
 ) -> JsonObject:
@@ -374,4 +390,5 @@ EDITOR = Editor(
     restore=_restore,
     begin=_begin,
     undo_compaction=_undo_compaction,
+    entitle=_entitle,
 )

@@ -237,6 +237,17 @@ def _add_text(copier: Copier, edit: RestoreEdit) -> None:
     copier.add_new("event_msg", {"type": "user_message", "message": edit.text})
 
 
+def _entitle(session: NewSession, title: str) -> NewSession:
+    """End a thread with its name, as Codex notes one."""
+    (first,) = json_line.objects_in(session.data.partition(b"\n")[0])
+    line: JsonObject = {"timestamp": first["timestamp"]}
+    if "ordinal" in first:
+        line["ordinal"] = session.data.count(b"\n")
+    named = {"type": "thread_name_updated", "thread_id": session.session_id, "thread_name": title}
+    line |= {"type": "event_msg", "payload": named}
+    return msgspec.structs.replace(session, data=session.data + json_line.write_line(line))
+
+
 def _end_before(lines: Lines, compaction: Compaction) -> int:
     """Find where the context ends that was compacted.
 
@@ -267,4 +278,5 @@ EDITOR = Editor(
     restore=_restore,
     begin=_begin,
     undo_compaction=_undo_compaction,
+    entitle=_entitle,
 )
