@@ -74,6 +74,29 @@ def test_the_shell_completes_what_was_begun(
     assert wanted in complete(shell, place, line, begun, wanted)
 
 
+@pytest.mark.parametrize(
+    ("line", "begun", "told"),
+    [
+        (
+            "ullage context ",
+            "assem",
+            "Show a whole request: files, skills, system prompt, history.",
+        ),
+        ("ullage ", "sess", "List the sessions of this folder, live ones first."),
+        ("ullage context status --session ", "0196", "yes, please, commit"),
+    ],
+)
+def test_fish_tells_whole_what_an_item_is(line: str, begun: str, told: str, place: Place) -> None:
+    """At 45 characters and at every comma click cuts it."""
+    if shutil.which("fish") is None:
+        pytest.skip("fish is not here; CI installs it")
+    pi = PiFile(cwd=str(place.cwd), session_id=SESSION_ID)
+    pi.user("yes, please, commit")
+    folder = f"--{str(place.cwd).lstrip('/').replace('/', '-')}--"
+    place.write(str(place.home / ".pi" / "agent" / "sessions" / folder / "a.jsonl"), pi.data)
+    assert complete("fish", place, line, begun, "").endswith(f"\t{told}\n")
+
+
 @pytest.mark.parametrize("shell", SETUP)
 def test_the_readme_says_how_it_is_set_up(shell: str) -> None:
     line = SETUP[shell].replace("|", "\\|")

@@ -6,6 +6,7 @@ import click
 
 from ullage.app.config.load import refuse_read_only
 from ullage.cli import options
+from ullage.cli.completion import Group
 from ullage.cli.output import answer, echo, n_columns, print_json, safe, working
 from ullage.store.files.places import Places, current_places
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ullage.core.config.settings import Config
 
 
-@click.group()
+@click.group(cls=Group)
 def checkpoint() -> None:
     """Keep the working state of a session."""
 

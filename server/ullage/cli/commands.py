@@ -1,5 +1,6 @@
 """The commands of `ullage` and their groups, as click knows them."""
 
+import os
 from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
 from typing import cast
@@ -8,8 +9,11 @@ import click
 
 from ullage import __version__
 from ullage.agent.hook import load_packages
+from ullage.cli.completion import Group, keep_commas
 from ullage.cli.output import fail, fail_stopped
 
+COMPLETION_VARIABLE = "_ULLAGE_COMPLETE"
+"""What the lines of the README set; click names it by the program."""
 MODULES = {
     "agent": "servers",
     "autocompact": "compact",
@@ -54,6 +58,7 @@ class Commands(Mapping[str, click.Command]):
 
 
 @click.group(
+    cls=Group,
     commands=cast(MutableMapping[str, click.Command], Commands()),  # click adds nothing by itself
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -71,6 +76,8 @@ def ullage() -> None:
 
 def run() -> int:
     """Run the command that the arguments name, and give its exit code."""
+    if COMPLETION_VARIABLE in os.environ:
+        keep_commas()
     try:
         exit_code = cast(object, ullage.main(standalone_mode=False))
     except click.exceptions.NoArgsIsHelpError as error:

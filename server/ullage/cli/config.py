@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from ullage.cli.completion import Group
 from ullage.cli.options import json_option
 from ullage.cli.output import answer
 from ullage.store.files.places import current_places
@@ -12,7 +13,7 @@ EXIT_WITH_FINDINGS = 3
 """Exit code of `config check` with findings: what we were pointed at cannot be used as it is."""
 
 
-@click.group()
+@click.group(cls=Group)
 def config() -> None:
     """See what is configured, and check it."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ullage.cli import options
+from ullage.cli.completion import Group
 from ullage.cli.output import TABLE_COLUMNS, answer, n_columns, print_json, safe, working
 from ullage.store.files.places import current_places
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from ullage.core.transcript.entries import Block
 
 
-@click.group()
+@click.group(cls=Group)
 def context() -> None:
     """See what fills a session's context window."""
 

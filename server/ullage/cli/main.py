@@ -3,7 +3,7 @@
 import os
 import sys
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, cast
 
 from ullage.agent.hook import load_packages
 from ullage.cli.output import echo, fail, fail_stopped, safe, working
@@ -52,8 +52,8 @@ def main() -> None:
 
 def _describe_refusal(error: OSError) -> str:
     """Tell what the machine did not let us do; the standard output alone has no name."""
-    what = "the output cannot be written" if error.filename is None else str(error.filename)
-    return f"{what}: {error.strerror}"
+    path = cast(object, error.filename)
+    return f"{'the output cannot be written' if path is None else path}: {error.strerror}"
 
 
 def _run(arguments: list[str]) -> int:

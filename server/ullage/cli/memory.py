@@ -9,6 +9,7 @@ import click
 
 from ullage.app.config.load import refuse_read_only
 from ullage.cli import dream, options, review
+from ullage.cli.completion import Group
 from ullage.cli.output import answer, echo, n_columns, safe, working
 from ullage.core.memory.answer import DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_CHARS, Scope
 from ullage.core.memory.journal import Kind
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from ullage.app.memory.open_memory import OpenMemory
 
 
-@click.group()
+@click.group(cls=Group)
 def memory() -> None:
     """Keep what is worth knowing in later sessions, and find it."""
 
