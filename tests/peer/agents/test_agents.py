@@ -23,6 +23,8 @@ from agents_lab import (
 )
 from loopback_model import Answer, Json, LoopbackModel
 from reading import read
+from ullage.app.sessions.open import open_session
+from ullage.app.sessions.title import title_of
 from ullage.core.change.edit import (
     PRUNED_OUTPUT,
     CompactionEdit,
@@ -111,6 +113,7 @@ def test_a_pruned_session_goes_on_with_placeholders(lab: Lab) -> None:
     assert outputs[2].rstrip().endswith("three")
 
 
+TITLE = "What the first session was called"
 TEXT = "[Post-compaction checkpoint restore]\n\nWorking on: the second thing\nStatus: idle"
 RESTORE = RestoreEdit(entry_id="ff000000", timestamp=AT, checkpoint_id="cp_001", text=TEXT)
 
@@ -169,6 +172,7 @@ def go_on(lab: Lab, path: Path) -> list[tuple[str, str]]:
     reached = flat(cast(list[Json], body["messages"] if "messages" in body else body["input"]))
     assert reached == [*expected, ("text", "Go on.")]
     assert path.read_bytes().startswith(data)
+    assert title_of(open_session(path)) == TITLE
     now = context_of(path)
     assert flat(cast(list[Json], found[0].messages(now)))[: len(reached)] == reached
     return reached
@@ -218,8 +222,9 @@ def _told(block: Json) -> tuple[str, str]:
 
 def begin(old: Path, change: object) -> Path:
     assert isinstance(change, NewSession)
-    path = old.with_name(change.name)
-    path.write_bytes(change.data)
+    titled = editor(context_of(old)).entitle(change, TITLE)
+    path = old.with_name(titled.name)
+    path.write_bytes(titled.data)
     return path
 
 
