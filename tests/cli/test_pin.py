@@ -14,6 +14,16 @@ def pins(place, session: Path) -> list[dict]:
     return json.loads(done.stdout)["pins"]
 
 
+@pytest.mark.parametrize("n_columns", [60, 80, 200])
+def test_the_list_is_as_wide_as_the_terminal(place, session: Path, n_columns: int) -> None:
+    text = "Never touch the database of the shop. " * 5
+    assert place.run("pin", text, "--label", "a long label " * 8, "--session", session)[0] == 0
+    listed = place.run("pin", "--list", "--session", session, COLUMNS=str(n_columns)).stdout
+    first, *below = listed.rstrip("\n").split("\n")
+    assert n_columns - 12 < len(first) <= n_columns or first.endswith("shop.")
+    assert all(len(line) <= n_columns and line.startswith("     ") for line in below)
+
+
 def test_a_text_and_a_message_are_pinned_and_one_is_removed(place, session: Path) -> None:
     original = session.read_bytes()
     shown = json.loads(place.run("context", "show", "--json", "--session", session).stdout)
@@ -25,7 +35,7 @@ def test_a_text_and_a_message_are_pinned_and_one_is_removed(place, session: Path
     found = pins(place, session)
     assert {pin["by"] for pin in found} == {"command line"}
     listed = place.run("pin", "--list", "--session", session).stdout
-    assert "(prod, on the command line, just now)" in listed
+    assert "  1. Never touch prod.\n     prod, on the command line, just now\n" in listed
     assert [(pin["number"], pin["label"], pin["entry_id"]) for pin in found] == [
         (1, "prod", None),
         (2, None, entry_id),

@@ -4,7 +4,7 @@ import click
 
 from ullage.app.config.load import refuse_read_only
 from ullage.cli.options import json_option, load_session, session_option
-from ullage.cli.output import answer, safe
+from ullage.cli.output import TABLE_COLUMNS, answer, n_columns, safe
 
 
 @click.command()
@@ -58,4 +58,4 @@ def pin(
             click.echo(safe(f"Warning: {changed.problem}"), err=True)
         lines = [about(loaded, f"✓ {done} {pins.quote_pin(pinned)}")]
     report = pins.report_pins(opened, (), places)
-    answer("\n".join((*lines, pins.pins_text(report))), report, as_json)
+    answer("\n".join((*lines, pins.pins_text(report, n_columns(TABLE_COLUMNS)))), report, as_json)

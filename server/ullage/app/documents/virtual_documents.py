@@ -78,7 +78,7 @@ def document_text(
             entry = find_checkpoint(session, document.checkpoint, places)
             text = restore_text(entry.checkpoint, config.checkpoint, loaded.known_secrets)
         case "Pins":
-            text = pins_text(report_pins(session, config.pins, places))
+            text = pins_text(report_pins(session, config.pins, places), N_COLUMNS)
         case _:
             assert_never(name)
     return text.rstrip("\n") + "\n"

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from datetime import datetime
+from textwrap import wrap
 from typing import Literal
 
 import msgspec
@@ -26,7 +27,7 @@ from ullage.errors import EntryNotFound, PinRefused
 from ullage.store.files.places import Places
 from ullage.store.state.pins import ReadPins, change_pins, pins_path, read_pins
 
-_SHOWN_CHARS = 70
+_INDENT_CHARS = 5
 _TOLD_CHARS = 60
 _WHERE: dict[PinnedBy, str] = {"command line": "on the command line", "editor": "in the editor"}
 
@@ -158,20 +159,20 @@ def report_pins(session: Session, configured: Sequence[str], places: Places) -> 
     )
 
 
-def pins_text(report: PinsReport) -> str:
-    lines = [_pin_line(pin, report) for pin in report.pins] or [
-        "Nothing is pinned in this session."
-    ]
+def pins_text(report: PinsReport, n_columns: int) -> str:
+    lines = [line for pin in report.pins for line in _pin_lines(pin, report, n_columns)]
+    lines = lines or ["Nothing is pinned in this session."]
     if report.problem is not None:
         lines.append(f"Warning: {report.problem}")
     return "\n".join(lines)
 
 
-def _pin_line(pin: PinReport, report: PinsReport) -> str:
+def _pin_lines(pin: PinReport, report: PinsReport, n_columns: int) -> list[str]:
+    """Write a pin on its line, and below it where it comes from."""
     number = "  -" if pin.number is None else f"{pin.number:>3}"
-    origin = origin_text(pin, report)
-    note = f"  ({origin})" if origin else ""
-    return f"{number}. {gist(pin.text, _SHOWN_CHARS)}{note}"
+    origin = wrap(origin_text(pin, report), n_columns - _INDENT_CHARS)
+    below = [f"{'':{_INDENT_CHARS}}{line}" for line in origin]
+    return [f"{number}. {gist(pin.text, n_columns - _INDENT_CHARS)}", *below]
 
 
 def quote_pin(text: str) -> str:
