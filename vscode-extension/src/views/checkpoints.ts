@@ -52,7 +52,7 @@ export async function restore(
     return;
   }
   await vscode.env.clipboard.writeText(outcome.text);
-  showOutcome(client, { ...outcome, message: vscode.l10n.t("In the clipboard: {0}", outcome.message) });
+  showOutcome(client, { ...outcome, message: vscode.l10n.t("{0}. It is in the clipboard.", outcome.message) });
 }
 
 /** Compare two checkpoints; undefined is one that the user chooses first. */

@@ -29,6 +29,18 @@ export async function go(workbench, { say, shot }) {
   await snooze(workbench, { say, shot });
 }
 
+/** A question stays on the screen when its server has ended: its button does nothing, and says so. */
+async function pressTooLate(workbench, { say, shot }) {
+  await workbench.command("Context: Restart Server");
+  await gaugeShows(workbench, "96%");
+  await workbench.answer("96% used", "Snooze");
+  say(`told: ${await workbench.told("did nothing")}`);
+  await shot("too-late");
+  await workbench.answer("did nothing", "Show Menu…");
+  await workbench.page.locator(".quick-input-widget .monaco-list-row", { hasText: "Compact…" }).waitFor();
+  await workbench.page.keyboard.press("Escape");
+}
+
 async function snooze(workbench, { say, shot }) {
   const transcript = writeSession(workbench, { id: sessionId(8), usedTokens: 150_000 });
   await gaugeShows(workbench, "75%");
@@ -42,6 +54,7 @@ async function snooze(workbench, { say, shot }) {
   say(`told: ${await workbench.told("96% used")}`);
   assert.equal(await workbench.page.locator(".notification-toast").count(), 1, "a snoozed band does not ask");
   await shot("snoozed");
+  await pressTooLate(workbench, { say, shot });
   await tidy(workbench);
   forget(transcript);
 }

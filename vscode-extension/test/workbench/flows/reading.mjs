@@ -102,7 +102,7 @@ async function resume(workbench, folder, titled, { say, shot }) {
   await workbench.command("View: Hide Panel");
 }
 
-/** Undo takes the copy away, redo brings it back to the byte. */
+/** Undo takes the copy away, redo brings it back to the byte, and its own Undo takes it away again. */
 async function undoAndRedo(workbench, folder, titled, { say, shot }) {
   const [copy] = copies(folder, titled);
   const before = readFileSync(copy);
@@ -118,6 +118,12 @@ async function undoAndRedo(workbench, folder, titled, { say, shot }) {
   say(`told: ${told}`);
   assert.ok(readFileSync(copy).equals(before), "the copy is another one");
   await shot("reading-redone");
+  leaveQuiet(copy);
+  await workbench.answer(/again/i, "Undo");
+  await workbench.confirm("Undo the last prune of", "Undo");
+  await until("the copy to be gone again", () => !existsSync(copy));
+  await workbench.notification("Undone").locator(".monaco-button", { hasText: "Redo" }).waitFor();
+  await shot("reading-undone");
   await workbench.command("Notifications: Clear All Notifications");
 }
 
