@@ -13,7 +13,7 @@ from running import WAIT_S, Place
 from ullage.core.documents.virtual_uri import write_entry_uri
 from ullage.lsp.views.sessions import MAX_TOPIC_CHARS
 
-REQUESTS = ("status", "sessions", "window", "history", "usage", "checkpoints", "memory")
+REQUESTS = ("status", "sessions", "window", "history", "usage", "checkpoints", "memory", "pinnable")
 
 
 async def started(editor, text: str = "42%"):

@@ -171,6 +171,7 @@ OWN_REQUESTS = (
     protocol.MEMORY_SEARCH_REQUEST,
     protocol.PREVIEW_REQUEST,
     protocol.PRUNABLE_REQUEST,
+    protocol.PINNABLE_REQUEST,
 )
 PLACED = _document(position=POSITION, range=RANGE, context={"diagnostics": []})
 

@@ -137,7 +137,7 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
     register("ullage.pinMessage", (target) => {
       const subject = subjectOf(target);
       const entry = subject?.kind === "window" ? subject.row.entry : null;
-      return pinMessage(client, shown, sessionOf(target, shown), entry ?? undefined);
+      return pinMessage(client, sessionOf(target, shown), entry ?? undefined);
     }),
     register("ullage.removePin", async (target) => {
       const subject = subjectOf(target);

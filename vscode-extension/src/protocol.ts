@@ -34,6 +34,7 @@ export const MEMORY_SEARCH_REQUEST = "ullage/memorySearch";
 export const MEMORY_CHOSEN_REQUEST = "ullage/memoryChosen";
 export const PREVIEW_REQUEST = "ullage/preview";
 export const PRUNABLE_REQUEST = "ullage/prunable";
+export const PINNABLE_REQUEST = "ullage/pinnable";
 
 /** `workspace/executeCommand`: compact a session. The server asks for confirmation. */
 export const COMPACT_COMMAND = "ullage.compact";
@@ -381,6 +382,21 @@ export interface PrunableResult {
   rows: PrunableRow[];
 }
 
+/** A message that can be pinned. */
+export interface PinnableRow {
+  /** What `ullage.pin` takes. */
+  entry: string;
+  /** Its first words. */
+  title: string;
+  detail: string;
+}
+
+export interface PinnableResult {
+  session: SessionRef | null;
+  title: string;
+  rows: PinnableRow[];
+}
+
 export interface PreviewArgument {
   session: string | null;
   /** Null is summarize, or full where that would do nothing. */
@@ -497,6 +513,7 @@ export interface Requests {
   [MEMORY_CHOSEN_REQUEST]: [MemoryChosenArgument, MemoryChosenResult];
   [PREVIEW_REQUEST]: [PreviewArgument, PreviewResult];
   [PRUNABLE_REQUEST]: [SessionArgument, PrunableResult];
+  [PINNABLE_REQUEST]: [SessionArgument, PinnableResult];
 }
 
 /** The argument and the result of each command. */

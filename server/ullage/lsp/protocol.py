@@ -29,6 +29,7 @@ MEMORY_SEARCH_REQUEST: Final = "ullage/memorySearch"
 MEMORY_CHOSEN_REQUEST: Final = "ullage/memoryChosen"
 PREVIEW_REQUEST: Final = "ullage/preview"
 PRUNABLE_REQUEST: Final = "ullage/prunable"
+PINNABLE_REQUEST: Final = "ullage/pinnable"
 
 COMPACT_COMMAND: Final = "ullage.compact"
 PREVIEW_COMMAND: Final = "ullage.preview"
@@ -414,6 +415,24 @@ class PrunableResult:
     headline: str = _NO_SESSION
     """What the rule would free, or why it chooses nothing."""
     rows: list[PrunableRow] = Factory(list[PrunableRow])
+
+
+@frozen(kw_only=True)
+class PinnableRow:
+    """A message that can be pinned."""
+
+    entry: str
+    """What `ullage.pin` takes."""
+    title: str
+    """Its first words."""
+    detail: str
+
+
+@frozen(kw_only=True)
+class PinnableResult:
+    session: SessionRef | None = None
+    title: str = _NO_SESSION
+    rows: list[PinnableRow] = Factory(list[PinnableRow])
 
 
 @frozen(kw_only=True)

@@ -51,7 +51,7 @@ from ullage.lsp.lifecycle import ClientInput, keep_responsive, start_log
 from ullage.lsp.memory import close_memories
 from ullage.lsp.methods import Handler, Method, command, name_asked, request
 from ullage.lsp.state import Reactions, UllageServer
-from ullage.lsp.views import gauge, sessions, usage, window
+from ullage.lsp.views import gauge, pins, sessions, usage, window
 from ullage.lsp.views.memory import (
     answer_workspace_symbols,
     refresh_memory,
@@ -128,6 +128,7 @@ REQUESTS: tuple[Method, ...] = (
     request(protocol.MEMORY_CHOSEN_REQUEST, run_memory_chosen, None),
     request(protocol.PREVIEW_REQUEST, preview.make_only, name_asked, writes=True),
     request(protocol.PRUNABLE_REQUEST, window.run_prunable, name_asked),
+    request(protocol.PINNABLE_REQUEST, pins.run_pinnable, name_asked),
 )
 REACTIONS = Reactions(
     to_session=(

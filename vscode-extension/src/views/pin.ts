@@ -3,14 +3,14 @@
 import * as vscode from "vscode";
 import type { Client } from "../client";
 import { shownAsText } from "../model/shownText";
-import { PIN_COMMAND, WINDOW_REQUEST, type WindowRow } from "../protocol";
+import { PIN_COMMAND, PINNABLE_REQUEST } from "../protocol";
 import { showOutcome } from "./outcome";
 import { withPatience } from "./progress";
 import type { ShownSession } from "./shownSession";
 
 /** Pin a message; undefined is one that the user chooses. */
-export async function pinMessage(client: Client, shown: ShownSession, session: string | null, entry?: string): Promise<void> {
-  const chosen = entry ?? (await chooseEntry(client, session, await shown.nameOf(session)));
+export async function pinMessage(client: Client, session: string | null, entry?: string): Promise<void> {
+  const chosen = entry ?? (await chooseEntry(client, session));
   if (chosen !== undefined) {
     showOutcome(client, await client.execute(PIN_COMMAND, { session, entry: chosen, text: null }));
   }
@@ -31,27 +31,22 @@ export async function pinText(client: Client, shown: ShownSession, session: stri
   }
 }
 
-async function chooseEntry(client: Client, session: string | null, name: string): Promise<string | undefined> {
-  const window = await withPatience(vscode.l10n.t("Looking for what can be pinned…"), (options) =>
-    client.request(WINDOW_REQUEST, { session }, options),
+async function chooseEntry(client: Client, session: string | null): Promise<string | undefined> {
+  const found = await withPatience(vscode.l10n.t("Looking for what can be pinned…"), (options) =>
+    client.request(PINNABLE_REQUEST, { session }, options),
   );
-  if (window === undefined) {
+  if (found === undefined) {
     return undefined;
   }
-  const entries = pinnable(window.rows);
-  if (entries.length === 0) {
-    throw new Error(vscode.l10n.t("No message of {0} can be pinned. \"Context: Pin Text…\" pins a sentence.", name));
+  const { title, rows } = found;
+  if (rows.length === 0) {
+    throw new Error(vscode.l10n.t("No message of {0} can be pinned. \"Context: Pin Text…\" pins a sentence.", title));
   }
+  const entries = rows.map((row) => ({ entry: row.entry, label: shownAsText(row.title), detail: row.detail }));
   const choice = await vscode.window.showQuickPick(entries, {
-    title: vscode.l10n.t("Pin Message in {0}", name),
+    title: vscode.l10n.t("Pin Message in {0}", title),
     placeHolder: vscode.l10n.t("What every compaction keeps word for word"),
+    matchOnDetail: true,
   });
   return choice?.entry;
-}
-
-function pinnable(rows: readonly WindowRow[]): (vscode.QuickPickItem & { readonly entry: string })[] {
-  return rows.flatMap(({ entry, title, children }) => [
-    ...(entry === null ? [] : [{ entry, label: shownAsText(title) }]),
-    ...pinnable(children),
-  ]);
 }

@@ -41,15 +41,32 @@ class Pin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     by: PinnedBy | None = None
 
 
+def list_pinnable(items: Iterable[ContextItem]) -> list[ContextItem]:
+    """List the messages that can be pinned: the user's first, of each the newest first."""
+    # Of several with one id the first one is meant (`app/summary/pins.py`).
+    of_ids = {item.entry_id: item for item in reversed(tuple(items))}
+    pinnable = (item for item in of_ids.values() if is_pinnable(item))
+    return sorted(pinnable, key=lambda item: item.category != "user")
+
+
+def is_pinnable(item: ContextItem) -> bool:
+    """Tell whether a message can be pinned, as far as other pins leave room for it."""
+    return not item.is_pinned and refuse_pin(Pin(text=read_pinnable_text(item)), ()) is None
+
+
 def read_pinnable_text(item: ContextItem) -> str:
     """Give what is pinned of a message: its texts and those of its results."""
-    parts: list[str] = []
+    return "\n".join(list_pinnable_texts(item)).strip()
+
+
+def list_pinnable_texts(item: ContextItem) -> list[str]:
+    texts: list[str] = []
     for block in item.message.blocks:
         if isinstance(block, Text):
-            parts.append(block.text)
+            texts.append(block.text)
         elif isinstance(block, ToolResult):
-            parts += [part.text for part in block.content if isinstance(part, Text)]
-    return "\n".join(parts).strip()
+            texts += [part.text for part in block.content if isinstance(part, Text)]
+    return texts
 
 
 def refuse_pin(new: Pin, others: Iterable[Pin]) -> str | None:

@@ -17,7 +17,7 @@ from ullage.core.assembly.parts import Part
 from ullage.core.change.prune import ALL_REASONS, PruneItem, plan_prune
 from ullage.core.config.settings import Config
 from ullage.core.documents.virtual_uri import write_entry_uri
-from ullage.core.facts.pins import MAX_PIN_CHARS, read_pinnable_text
+from ullage.core.facts.pins import list_pinnable
 from ullage.core.gauge.breakdown import LABEL_CHARS, Advice, EntryTokens, Share
 from ullage.core.gauge.gauge import gauge_text
 from ullage.core.text.prose import plural
@@ -92,11 +92,7 @@ def _list_prunable(loaded: Loaded) -> dict[str, str]:
 def _list_pinnable(loaded: Loaded) -> frozenset[str]:
     if loaded.policy.is_read_only:
         return frozenset()
-    return frozenset(
-        item.entry_id
-        for item in loaded.context.items
-        if 0 < len(read_pinnable_text(item)) <= MAX_PIN_CHARS
-    )
+    return frozenset(item.entry_id for item in list_pinnable(loaded.context.items))
 
 
 def _list_largest(inspection: Inspection, category: str) -> list[tuple[str, EntryTokens]]:
