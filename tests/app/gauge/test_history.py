@@ -6,10 +6,13 @@ import pytest
 
 from claude_files import ClaudeFile, call, result
 from codex_files import CodexFile
+from database_files import OpencodeSession
 from pi_files import PiFile
 from planning import compacted, loaded, undone
+from running import Place
 from ullage.app.change.prune import PruneRequest, PruningPlan, plan_pruning, prune
 from ullage.app.gauge.history import history_text, read_history, read_past, window_history
+from ullage.app.sessions.named import find_session
 from ullage.app.sessions.open import open_session
 from ullage.core.config.settings import Config, Policy
 from ullage.store.files.demo import make_idle
@@ -124,8 +127,8 @@ def test_a_prune_is_an_event_behind_which_the_history_stays(
     assert found.points[-1].at_ms == mark.at_ms
 
 
-def sizes(place: Path, data: bytes, places: Places) -> list[tuple[object, ...]]:
-    path = place / "rollout-s.jsonl"
+def sizes(folder: Path, data: bytes, places: Places) -> list[tuple[object, ...]]:
+    path = folder / "rollout-s.jsonl"
     path.write_bytes(data)
     report = read_history(open_session(path), places)
     return [
@@ -178,3 +181,20 @@ def test_what_was_said_since_a_compaction_is_no_part_of_what_it_came_to(
     assert "     Files were…\n" in history_text(report, 18)
     assert "900 → ~877 tokens" in text
     assert "900 → ? tokens" in text
+
+
+def test_of_a_database_the_last_compaction_is_told(place: Place) -> None:
+    path = place.home / ".local" / "share" / "opencode" / "opencode.db"
+    path.parent.mkdir(parents=True)
+    session = OpencodeSession(path)
+    session.execute("UPDATE session SET directory = ?", str(place.cwd))
+    for n_total in (500, 600):
+        session.user("Look at it.")
+        session.assistant("Fine.", total=n_total)
+        session.compaction("A parser was added.")
+        session.assistant("Yes.", total=n_total // 4)
+    report = read_history(find_session(None, place.places()), place.places())
+    assert [(one.tokens_before, one.tokens_after) for one in report.compactions] == [
+        (None, None),
+        (600, 150),
+    ]

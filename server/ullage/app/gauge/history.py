@@ -29,6 +29,7 @@ from ullage.formats.reading import Reading
 from ullage.store.files.places import Places
 from ullage.store.gauge.tokenizer import count_tokens
 from ullage.store.state.startup_files import read_unread_files
+from ullage.store.transcript.reader import FileLines
 
 
 class CompactionReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -184,7 +185,8 @@ def _read_sizes(
     """Give what each compaction was made from and what it came to.
 
     What its writer did not note is read from the contexts around it, one after the other: they are
-    held one at a time.
+    held one at a time. Of a database or a compressed file that is the present one alone: an earlier
+    one is read there from the beginning.
     """
     count = counts_for(reading.context.model, places, count_tokens)
     before: dict[CompactionRef, Size | None] = {
@@ -194,10 +196,13 @@ def _read_sizes(
         ref: None if compaction.is_after_of_messages else _noted(compaction.n_tokens_after)
         for ref, compaction in compactions.items()
     }
+    boundary, is_file = reading.context.boundary, isinstance(session.lines, FileLines)
+    if boundary is not None and not is_file:
+        before[reading.context.compactions[-1]] = _noted(boundary.n_tokens_before)
     for last, ref in pairwise((None, *compactions, None)):
         lacks_after = last is not None and after[last] is None
         lacks_before = ref is not None and before[ref] is None
-        if not (lacks_after or lacks_before):
+        if not (lacks_after or lacks_before) or not (ref is None or is_file):
             continue
         context = reading.context
         if ref is not None:
