@@ -26,7 +26,7 @@ import type { ServerInstallation } from "./views/installation";
 import { dreamNow, editItem, reviewItem, undoReview } from "./views/memoryReview";
 import { searchMemory } from "./views/memorySearch";
 import { showMenu } from "./views/menu";
-import { showOutcome } from "./views/outcome";
+import { showOutcome, showQuietly } from "./views/outcome";
 import { pinMessage, pinText } from "./views/pin";
 import type { PlotPanel } from "./views/plot";
 import type { CompactionPreview } from "./views/preview";
@@ -168,7 +168,7 @@ export function registerCommands(parts: Parts, run: Run): vscode.Disposable {
       const subject = subjectOf(target);
       if (subject?.kind === "memory" && subject.row.sha256 !== null) {
         const { path, sha256 } = subject.row;
-        showOutcome(client, await client.execute(ACCEPT_MEMORY_COMMAND, { path, sha256 }));
+        showQuietly((await client.execute(ACCEPT_MEMORY_COMMAND, { path, sha256 })).message);
       }
     }),
 

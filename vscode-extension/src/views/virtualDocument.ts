@@ -19,6 +19,10 @@ export async function showSession(
 }
 
 export async function showVirtualDocument(uri: vscode.Uri, options: vscode.TextDocumentShowOptions = {}): Promise<void> {
-  const document = await vscode.workspace.openTextDocument(uri);
+  // The whole of a large session takes seconds, and an extension cannot end what the editor asks for.
+  const title = vscode.l10n.t("Opening {0}…", uri.path.slice(1));
+  const document = await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title }, () =>
+    vscode.workspace.openTextDocument(uri),
+  );
   await vscode.window.showTextDocument(document, { preview: true, ...options });
 }
