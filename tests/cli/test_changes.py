@@ -237,7 +237,7 @@ def test_a_prune_that_is_refused_in_the_end_is_not_shown_before(
     reading.write_bytes(reading.read_bytes().replace(b'"version":3', b'"version":2'))
     idle(reading)
     shown = place.run("prune", "--dry-run", "--session", reading)
-    assert (shown.returncode, "In memory only" in shown.stdout) == (0, True)
+    assert (shown.returncode, "Only a preview: " in shown.stdout) == (0, True)
     refused = place.run("prune", "--yes", "--session", reading)
     assert (refused.returncode, refused.stdout) == (4, "")
     assert "open it once in pi" in refused.stderr

@@ -179,8 +179,8 @@ def test_a_question_stands_before_a_change(ullage: Ullage, session: Path) -> Non
     ("args", "exit_code", "message"),
     [
         (("show",), 3, "`ullage checkpoint write --session "),
-        (("restore",), 3, "has no checkpoint that can be read"),
-        (("diff",), 3, "has no checkpoint that can be read"),
+        (("restore",), 3, "there is no checkpoint yet"),
+        (("diff",), 3, "there is no checkpoint yet"),
         (("restore", "--into", "session", "--json"), 2, "--yes or --dry-run"),
         (("restore", "--into", "elsewhere"), 2, "elsewhere"),
     ],
@@ -200,7 +200,7 @@ def test_an_unknown_id_lists_the_known_ones(ullage: Ullage, session: Path) -> No
     run(ullage, session, "write")
     done = ullage("checkpoint", "show", "cp_7", "--session", session)
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.endswith("has no checkpoint 'cp_7': there are cp_001\n")
+    assert done.stderr.endswith("there is no checkpoint 'cp_7', but cp_001\n")
 
 
 def test_an_agent_whose_sessions_are_only_read_gets_the_text(

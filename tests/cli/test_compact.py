@@ -34,7 +34,8 @@ def test_what_must_not_be_compacted_has_failed_with_its_reason(place) -> None:
     place.write("side.jsonl", claude.data)
     refused = place.run("compact", "--yes", "--session", "side.jsonl")
     assert refused.returncode == 4
-    assert refused.stderr.startswith("ullage: Compaction failed: side.jsonl: ")
+    assert refused.stderr.startswith("ullage: hello · Claude Code · ")
+    assert ": Compaction failed: a subagent's transcript cannot be resumed" in refused.stderr
 
 
 @pytest.mark.parametrize("args", [(), ("--json",)], ids=["text", "json"])

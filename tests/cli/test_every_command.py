@@ -40,6 +40,18 @@ def test_it_is_tried_with_every_agent_if_it_takes_a_session(name: str) -> None:
         assert any(f"{command} ".startswith(f"{name} ") for command in COMMANDS), name
 
 
+def test_an_unknown_word_is_answered_with_the_command_that_is_meant(place) -> None:
+    first = {name.partition(" ")[0] for name in ALL_COMMANDS}
+    for name in ALL_COMMANDS:
+        word = name.rpartition(" ")[2]
+        if word not in first:
+            done = place.run(word)
+            assert (done.returncode, done.stdout) == (2, "")
+            assert f"`ullage {name}`" in done.stderr
+    assert "did you mean `ullage compact` or " in place.run("compcat").stderr
+    assert place.run("help").stderr.endswith("see `ullage --help`\n")
+
+
 def help_pages(command: click.Command, parent: click.Context | None = None) -> Iterator[str]:
     context = click.Context(command, parent, info_name=command.name, max_content_width=100)
     yield command.get_help(context)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from gemini_files import GeminiFile
 from pi_files import conversation
 from ullage.app.gauge.status_text import name_text
 from ullage.app.sessions.load import load
@@ -75,3 +76,39 @@ def test_the_layer_that_would_do_something_is_named(place) -> None:
         "Nothing to do"
         not in place.run("compact", "--yes", "--layer", "full", "--session", session).stdout
     )
+
+
+def test_a_refusal_names_its_session_and_no_file(place, session: Path, name: str) -> None:
+    for args in (("undo",), ("redo",), ("checkpoint", "show"), ("checkpoint", "restore")):
+        refused = place.run(*args, "--session", session)
+        assert refused.stderr.startswith(f"ullage: {name}: there is no")
+        assert refused.stderr.replace(f" --session {session}", "").count(session.name) == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "way_out"),
+    [
+        (("compact", "--yes"), "use /compress in Gemini CLI\n"),
+        (("autocompact", "on"), "use /compress in Gemini CLI\n"),
+        (("undo",), "there is nothing that it could take back\n"),
+        (("redo",), "there is nothing that it could make again\n"),
+        (
+            ("checkpoint", "restore", "--into", "session", "--yes"),
+            " prints it for you to give to the agent\n",
+        ),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_the_way_out_of_a_refusal_fits_what_was_refused(
+    place, args: tuple[str, ...], way_out: str
+) -> None:
+    gemini = GeminiFile()
+    gemini.user("Add a route")
+    gemini.model("Done.")
+    session = place.write("chat.jsonl", gemini.data)
+    place.run("checkpoint", "write", "--session", session)
+    refused = place.run(*args, "--session", session)
+    assert refused.returncode == 4
+    assert "Ullage only reads sessions of Gemini CLI" in refused.stderr
+    assert refused.stderr.endswith(way_out)
+    assert ("/compress" in refused.stderr) == way_out.startswith("use /compress")

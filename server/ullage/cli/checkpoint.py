@@ -8,7 +8,7 @@ from ullage.app.config.load import refuse_read_only
 from ullage.cli import options
 from ullage.cli.completion import Group
 from ullage.cli.output import answer, echo, n_columns, print_json, safe, working
-from ullage.store.files.places import Places, current_places
+from ullage.store.files.places import Places
 
 _COLORS = {"+": "green", "-": "red", "": None}
 if TYPE_CHECKING:
@@ -64,10 +64,8 @@ def show(checkpoint_id: str | None, session: str | None, as_text: bool, as_json:
     """Print a checkpoint (YAML), the latest one if none is named."""
     from ullage.app.change.checkpoint_report import report_found
     from ullage.app.checkpoint.find import find_checkpoint
-    from ullage.app.sessions.named import find_saved_session
 
-    places = current_places()
-    opened = find_saved_session(session, places.for_reading(is_read_only=True))
+    opened, places = options.open_session(session, is_saved=True)
     entry = find_checkpoint(opened, checkpoint_id, places)
     tell_problem(entry.problem)
     if as_text:
@@ -130,12 +128,10 @@ def restore(
     into a session back.
     """
     from ullage.app.checkpoint.find import find_checkpoint
-    from ullage.app.sessions.named import find_session, load_named
     from ullage.cli.previews import dry_run_text, run_with_replans
 
-    places = current_places()
+    opened, places = options.open_session(session)
     config = options.current_config(window, places)
-    opened = find_session(session, places.for_reading(is_read_only=config.policy.is_read_only))
     entry = find_checkpoint(opened, checkpoint_id, places)
     tell_problem(entry.problem)
     if into == "text":
@@ -149,8 +145,8 @@ def restore(
         from ullage.app.change import checkpoint_report
         from ullage.app.change.restore import plan_restore
 
+        loaded, _, _ = options.load_session(session, window)
         with working():
-            loaded = load_named(session, config, places)
             plan = plan_restore(loaded, entry.checkpoint, into, config)
         text = checkpoint_report.restore_plan_text(plan)
         if dry_run:

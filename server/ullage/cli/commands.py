@@ -1,7 +1,8 @@
 """The commands of `ullage` and their groups, as click knows them."""
 
 import os
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from difflib import get_close_matches
 from importlib import import_module
 from typing import cast
 
@@ -11,6 +12,7 @@ from ullage import __version__
 from ullage.agent.hook import load_packages
 from ullage.cli.completion import Group, keep_commas
 from ullage.cli.output import fail, fail_stopped
+from ullage.errors import UllageError
 
 COMPLETION_VARIABLE = "_ULLAGE_COMPLETE"
 """What the lines of the README set; click names it by the program."""
@@ -57,8 +59,43 @@ class Commands(Mapping[str, click.Command]):
         return len(MODULES)
 
 
+class Root(Group):
+    """All of them: a refusal names its session, and an unknown word the command that is meant."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return cast(object, super().invoke(ctx))
+        except UllageError as error:
+            name = cast("Callable[[], str] | None", ctx.obj)
+            if name is not None:
+                error.args = (f"{name()}: {error}",)
+            raise
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        word = args[0]
+        if word in self.commands or word.startswith("-") or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        known = tuple(_list_commands(self, ctx.command_path))
+        alike = (word,) if word in dict(known) else get_close_matches(word, dict(known))
+        meant = " or ".join(f"`{whole}`" for last in alike for name, whole in known if name == last)
+        hint = f"did you mean {meant}?" if meant else f"see `{ctx.command_path} --help`"
+        raise click.UsageError(f"no such command {word!r}: {hint}", ctx)
+
+
+def _list_commands(group: click.Group, path: str) -> Iterator[tuple[str, str]]:
+    """List the commands below a group, each by its last word and as a whole."""
+    for name, command in group.commands.items():
+        whole = f"{path} {name}"
+        if isinstance(command, click.Group):
+            yield from _list_commands(command, whole)
+        else:
+            yield name, whole
+
+
 @click.group(
-    cls=Group,
+    cls=Root,
     commands=cast(MutableMapping[str, click.Command], Commands()),  # click adds nothing by itself
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

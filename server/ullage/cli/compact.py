@@ -180,4 +180,4 @@ def autocompact(choice: str, session: str | None, window: int | None, as_json: b
         refuse_read_only(loaded.policy)
         switch(loaded.session, is_on=choice == "on", places=places)
     report = report_auto(loaded, places)
-    answer(f"Session: {name_text(loaded)}\n{auto_text(report)}", report, as_json)
+    answer(f"Session: {name_text(loaded)}\n{auto_text(report, loaded.session)}", report, as_json)

@@ -116,23 +116,39 @@ def refuse_unasked(*, as_json: bool, is_answered: bool) -> None:
         raise click.UsageError(f"--json shows no preview: give {wanted} with it")
 
 
-def open_session(session: str | None) -> "tuple[Session, Places]":
-    """Open the session that a user means."""
-    from ullage.app.sessions.named import find_session
+def name_errors(name: Callable[[], str]) -> None:
+    """Let what refuses the command say of which session: another may live in the same folder."""
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        context.find_root().obj = name
+
+
+def open_session(session: str | None, *, is_saved: bool = False) -> "tuple[Session, Places]":
+    """Open the session that a user means; by its checkpoints too where those alone are wanted."""
+    from ullage.app.sessions.named import find_saved_session, find_session
+    from ullage.app.sessions.secrets import secrets_for
+    from ullage.app.sessions.title import name_of
 
     places = current_places()
     # What is configured is not known here, so that nothing is kept of the look.
-    return find_session(session, places.for_reading(is_read_only=True)), places
+    find = find_saved_session if is_saved else find_session
+    opened = find(session, places.for_reading(is_read_only=True))
+    if opened.agent_info is not None:
+        name_errors(lambda: name_of(opened, secrets_for(opened.header, places)))
+    return opened, places
 
 
 @working()
 def load_session(session: str | None, window: int | None) -> "tuple[Loaded, Config, Places]":
     """Load a session by the configuration of the working folder."""
+    from ullage.app.gauge.status_text import name_text
     from ullage.app.sessions.named import load_named
 
     places = current_places()
     config = current_config(window, places)
-    return load_named(session, config, places), config, places
+    loaded = load_named(session, config, places)
+    name_errors(lambda: name_text(loaded))
+    return loaded, config, places
 
 
 def configured_model(config: Config, places: Places) -> "ModelUse":

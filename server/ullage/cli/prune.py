@@ -5,7 +5,6 @@ import click
 from ullage.app.config.load import refuse_read_only
 from ullage.cli import options
 from ullage.cli.output import TABLE_COLUMNS, answer, n_columns, working
-from ullage.store.files.places import current_places
 
 
 @click.command()
@@ -47,23 +46,21 @@ def prune(
     result. Sessions of Claude Code and Codex go on in a new session file.
     """
     from ullage.app.change import prune as use_case
-    from ullage.app.sessions.named import load_named
     from ullage.cli.previews import carry_out, preview_of, run_with_replans
 
     if bool(items) + is_everything + is_rescue > 1:
         raise click.UsageError("give one of --item, --all, --rescue")
     options.refuse_unasked(as_json=as_json, is_answered=yes or dry_run)
-    places = current_places()
-    config = options.current_config(window, places)
-    if not dry_run:
-        refuse_read_only(config.policy)
     request = use_case.PruneRequest(
         chosen=items or None, is_everything=is_everything, is_rescue=is_rescue
     )
 
     def run() -> None:
+        loaded, config, places = options.load_session(session, window)
+        if not dry_run:
+            refuse_read_only(loaded.policy)
         with working():
-            pruning = use_case.plan_pruning(load_named(session, config, places), request)
+            pruning = use_case.plan_pruning(loaded, request)
         if isinstance(pruning, use_case.NothingToPrune):
             text = use_case.unpruned_text(pruning, n_columns(TABLE_COLUMNS))
             answer(text, use_case.report_unpruned(pruning), as_json)

@@ -6,9 +6,8 @@ from typing import Literal
 import click
 
 from ullage.app.config.load import refuse_read_only
-from ullage.cli.options import change_options, current_config, session_option
+from ullage.cli.options import change_options, current_config, open_session, session_option
 from ullage.cli.output import answer, safe, working
-from ullage.store.files.places import current_places
 
 
 @click.command()
@@ -46,12 +45,10 @@ def _carry_out(
     as_json: bool,
 ) -> None:
     from ullage.app.change import redo, undo
-    from ullage.app.sessions.named import find_session
     from ullage.cli.previews import dry_run_text, tell_of_wait
 
-    places = current_places()
+    opened, places = open_session(session)
     config = current_config(window, places)
-    opened = find_session(session, places.for_reading(is_read_only=config.policy.is_read_only))
     with working():
         if verb == "undo":
             way = undo.plan_undo(opened, config, places)

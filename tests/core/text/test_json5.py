@@ -59,7 +59,7 @@ def test_values_are_read(text: str, value: object) -> None:
         ("  // only this", "expected a value", 14),
         ("{a: 1", "expected a comma or }", 5),
         ("{a: 1 b: 2}", "expected a comma or }", 6),
-        ("{a 1}", "expected :", 3),
+        ("{a 1}", "expected a colon", 3),
         ("{5: 1}", "expected a key or }", 1),
         ("{a: }", "expected a value", 4),
         ("[1 2]", "expected a comma or ]", 3),

@@ -94,8 +94,9 @@ def report_auto(loaded: Loaded, places: Places) -> AutoReport:
     )
 
 
-def auto_text(report: AutoReport) -> str:
+def auto_text(report: AutoReport, session: Session) -> str:
     """Say in words what happens by itself."""
+    turn_on = session.command("autocompact on")
     lines = [
         f"Automatic compaction: {'on' if report.enabled else 'off'} (set by the {report.set_by})",
         f"Compactions so far: {report.compaction_count}, automatic ones up to"
@@ -105,13 +106,14 @@ def auto_text(report: AutoReport) -> str:
         lines.append("Asks before it compacts" if report.asks_first else "Does not ask")
     if report.waits_for is not None and report.waits_until_tokens is not None:
         lines.append(
-            f"Waits with {report.waits_for} until {report.waits_until_tokens:,} tokens are used,"
-            " as it was declined, undone or in vain; `ullage autocompact on` starts anew"
+            f"Layer {report.waits_for} waits until {report.waits_until_tokens:,} tokens are used:"
+            " the last one was declined, undone or freed next to nothing;"
+            f" `{turn_on}` ends the wait"
         )
     if report.paused:
         lines.append(
             "Paused: several runs in a row failed or freed next to nothing;"
-            " `ullage autocompact on` starts anew"
+            f" `{turn_on}` starts anew"
         )
     return "\n".join(lines)
 
@@ -136,7 +138,7 @@ def hold_automatic_run(loaded: Loaded, places: Places) -> Generator[None]:
         try:
             held.enter_context(auto_state.automatic_run(session.state_key, places))
         except StateBusy:
-            raise SessionLive(f"another Ullage works on {session.path.name} by itself") from None
+            raise SessionLive("another Ullage works on this session by itself") from None
         if not session.lines.is_current():
             raise changed_meanwhile(session.path)
         yield

@@ -91,8 +91,7 @@ async def plan_compaction(
     dialects = target.editor.truncated_dialects
     if request.truncates and loaded.session.header.dialect not in dialects:
         raise WriteNotSupported(
-            f"{loaded.path.name}: only flat files are truncated, this session keeps its lines:"
-            " leave --truncate out"
+            "only flat files are truncated, this session keeps its lines: leave --truncate out"
         )
     planned = await plan_summary(loaded, request, config, places, model)
     if isinstance(planned, NoCompaction):

@@ -103,15 +103,15 @@ class ChangeResult(msgspec.Struct, frozen=True, kw_only=True):
         return self.plan.path_after != self.plan.loaded.path
 
 
-def change_target(session: Session) -> ChangeTarget:
-    """Give what is needed to change a session.
+def change_target(session: Session, way_out: str | None = None) -> ChangeTarget:
+    """Give what is needed to change a session; else the way out is a compaction by its agent.
 
     Raises:
         WriteNotSupported: this kind of session is not ours to write to.
     """
-    target = session.find_change_target()
+    target = session.find_change_target(way_out)
     if isinstance(target, str):
-        raise WriteNotSupported(f"{session.path.name}: {target}")
+        raise WriteNotSupported(target)
     return target
 
 
@@ -244,7 +244,7 @@ def make_change(
     refuse_read_only(plan.loaded.policy, config.policy)
     occasion = _describe_occasion(plan, kind, layer, replaced, undoes)
     target = change_target(session)
-    refuse_running(session, places)
+    refuse_running(session, places, "" if layer is None else session.agent.way_out)
     # Of any session: an agent may go on in one where a killed process left half a line of ours.
     recovered = recover(places)
     with session_lock(session.path, places):
@@ -255,7 +255,7 @@ def make_change(
         checkpoint_id = None
         if kind not in ("undo", "restore"):
             # What follows makes the session forget.
-            written = write_checkpoint(plan.loaded, config.checkpoint, places, trigger="compaction")
+            written = write_checkpoint(plan.loaded, config.checkpoint, places, trigger=kind)
             checkpoint_id = written.checkpoint.meta.checkpoint_id
         done = apply_change(
             session.path, target.lines.fingerprint, plan.file_change, occasion, places
@@ -268,7 +268,7 @@ def make_change(
         header, reading = _read_changed(plan.loaded, lines, plan.file_change)
     if reading.context.items != plan.context_after.items:
         raise NotAsPlanned(
-            f"{done.path.name} was written, but its context is not the one that was previewed:"
+            f"it was written, but the context is not the one that was previewed:"
             f" look at it with `{session.command('context show')}`, or take it back with"
             f" `{session.command('undo')}`"
         )

@@ -319,7 +319,7 @@ def pruning_text(pruning: PruningPlan, n_columns: int) -> str:
         f"Replaced by a placeholder ({len(chosen):,}):",
         *_item_lines(chosen, pruning.loaded, n_columns),
     ]
-    refusal = [f"In memory only: {pruning.refusal}"]
+    refusal = [f"Only a preview: {pruning.refusal}"]
     where = refusal if change is None else make.new_file_lines(change)
     return "\n".join((*lines, *(("", *where) if where else ())))
 

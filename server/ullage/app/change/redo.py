@@ -28,6 +28,8 @@ from ullage.store.change.session_lock import changed_meanwhile, session_lock
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import FileLines, look_at
 
+_NOTHING = "there is nothing that it could make again"
+
 
 class Redo(msgspec.Struct, frozen=True, kw_only=True):
     """What takes an undo back."""
@@ -48,7 +50,7 @@ def plan_redo(session: Session, config: Config, places: Places) -> Redo:
         Refused: nothing was undone last, or the session went on since.
         WriteNotSupported: this kind of session is not ours to write to.
     """
-    lines, loaded = change_target(session).lines, load(session, config, places)
+    lines, loaded = change_target(session, _NOTHING).lines, load(session, config, places)
     withdrawn = _find_withdrawn(session.path, lines, places)
     if withdrawn is not None:
         return Redo(way=undo.Return(loaded=loaded, receipt=withdrawn), what=withdrawn.occasion.kind)
@@ -56,8 +58,7 @@ def plan_redo(session: Session, config: Config, places: Places) -> Redo:
     undone = _find_undo(receipts, session.path)
     if undone is None:
         raise Refused(
-            f"nothing was undone in {session.path.name} last that could be made again: its last"
-            " change stands"
+            "there is nothing to make again: what was done to this session last is no undo"
         )
     kinds = {receipt.receipt_id: receipt.occasion.kind for receipt in receipts}
     what = kinds.get(undone.occasion.undoes or "", "change")
@@ -136,7 +137,7 @@ def _take_back(lines: FileLines, undone: Receipt) -> FileChange | None:
 
 def _went_on(session: Session) -> Refused:
     return Refused(
-        f"{session.path.name} went on since the undo, and nothing is made again over that: see what"
+        "the session went on since the undo, and nothing is made again over that: see what"
         f" is due now with `{session.command('context status')}`"
     )
 

@@ -79,7 +79,7 @@ def plan_restore(
         )
 
     try:
-        target = make.change_target(loaded.session)
+        target = make.change_target(loaded.session, way_out="")
         planned = _planned(loaded, target, edit, into)
     except WriteNotSupported as error:
         raise WriteNotSupported(f"{error}; {as_text(loaded.session)}") from None

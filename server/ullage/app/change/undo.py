@@ -99,7 +99,7 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
         Refused: there is none, or the session went on after it.
         WriteNotSupported: this kind of session is not ours to write to.
     """
-    target = make.change_target(session)
+    target = make.change_target(session, "there is nothing that it could take back")
     loaded = load(session, config, places)
     path = str(session.path.resolve())
     receipts = [
@@ -120,8 +120,8 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
         if not withdrawal.n_left_behind:
             return withdrawal
         raise Refused(
-            f"{session.path.name} itself was not changed, it goes on in another file: take that"
-            f" back with `ullage undo --session {quote_word(made.new_path or '')}`"
+            "this session itself was not changed, it goes on in a copy: take that back with"
+            f" `ullage undo --session {quote_word(made.new_path or '')}`"
         )
     timestamp = make.now_text()
 
@@ -137,7 +137,7 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
         return _undone_restore(loaded, newest.get("restore"), taken_out)
     last = make.last_change(loaded.context)
     if last is None:
-        raise Refused(f"{session.path.name} has no compaction or prune to undo")
+        raise Refused("there is no compaction or prune to undo")
     if isinstance(last, PruneRecord):
         receipt = newest.get("prune")
         return plan_reversal(loaded, receipt, _undone_prune(loaded, target, receipt))
@@ -146,8 +146,8 @@ def plan_undo(session: Session, config: Config, places: Places) -> Withdrawal | 
         put_back = editor.put_back(lines, truncation.originals)
         if put_back is None:
             raise Refused(
-                f"{session.path.name} does not begin as it was left: the file from before lies"
-                f" beside it as {truncation.backup or f'{session.path.name}.bak'}"
+                "the file does not begin as it was left: the one from before lies beside it as"
+                f" {truncation.backup or f'{session.path.name}.bak'}"
             )
         return plan_reversal(loaded, truncation, put_back)
     _, change = make.choose_entry_id(
@@ -182,7 +182,7 @@ def plan_undo_of(made: make.MadeChange, config: Config, places: Places) -> Withd
 def changed_since(path: Path) -> Refused:
     """Say why a change that was told of is not taken back any more."""
     return Refused(
-        f"{path.name} was changed again since, and only its last change can be taken back: see it"
+        "the session was changed again since, and only its last change can be taken back: see it"
         f" with `ullage undo --dry-run --session {quote_word(str(path))}`"
     )
 
@@ -230,8 +230,8 @@ def _undone_restore(loaded: Loaded, receipt: Receipt | None, taken_out: FileChan
     reversal = plan_reversal(loaded, receipt, taken_out)
     if not reversal.change.context_after.items:
         raise Refused(
-            f"{loaded.path.name} was begun with this checkpoint and holds nothing else: delete"
-            " the file, the other session is as it was"
+            "this session was begun with the checkpoint and holds nothing else: delete"
+            f" {loaded.path}, the other session is as it was"
         )
     return reversal
 
@@ -244,14 +244,14 @@ def _is_of(receipt: Receipt, compaction: Compaction) -> bool:
 def _undone_prune(loaded: Loaded, target: ChangeTarget, receipt: Receipt | None) -> FileChange:
     if receipt is None:
         raise Refused(
-            f"the original lines of {loaded.path.name} are not in the state folder: the file from"
-            f" before the prune lies beside it as {loaded.path.name}.bak"
+            "the original lines are not in the state folder: the file from before the prune"
+            f" lies beside it as {loaded.path.name}.bak"
         )
     change = target.editor.undo_prune(target.lines, receipt.originals)
     if change is None:
         raise Refused(
-            f"{loaded.path.name} does not hold the pruned lines any more: the file from before"
-            f" the prune lies beside it as {receipt.backup or f'{loaded.path.name}.bak'}"
+            "the file does not hold the pruned lines any more: the one from before the prune"
+            f" lies beside it as {receipt.backup or f'{loaded.path.name}.bak'}"
         )
     return change
 

@@ -134,7 +134,7 @@ def _before(session: Session, new: SavedCheckpoint, places: Places) -> SavedChec
     for checkpoint in linked or older:
         return checkpoint
     raise CheckpointNotFound(
-        f"{new.checkpoint_id} is the only checkpoint of {session.path.name} that can be read:"
+        f"{new.checkpoint_id} is the only checkpoint that can be read:"
         " there is nothing to compare it with yet"
     )
 
@@ -151,13 +151,12 @@ def _unknown(session: Session, checkpoint_id: str, ids: Sequence[str]) -> Checkp
     if not ids:
         return _none(session, None)
     return CheckpointNotFound(
-        f"{session.path.name} has no checkpoint {checkpoint_id[:40]!r}: there are {', '.join(ids)}"
+        f"there is no checkpoint {checkpoint_id[:40]!r}, but {', '.join(ids)}"
     )
 
 
 def _none(session: Session, problem: str | None) -> CheckpointNotFound:
-    reason = "" if problem is None else f" ({problem})"
-    write = session.command("checkpoint write")
-    return CheckpointNotFound(
-        f"{session.path.name} has no checkpoint that can be read{reason}: `{write}` makes one"
-    )
+    what = "there is no checkpoint yet"
+    if problem is not None:
+        what = f"no checkpoint can be read ({problem})"
+    return CheckpointNotFound(f"{what}: `{session.command('checkpoint write')}` makes one")

@@ -62,14 +62,12 @@ def find_processes(session: Session, places: Places) -> tuple[int, ...]:
     return () if process_id is None else list_ancestors(process_id, places)
 
 
-def refuse_running(session: Session, places: Places) -> None:
+def refuse_running(session: Session, places: Places, way_out: str = "") -> None:
     """Refuse a session that its agent says it has open.
 
     Raises:
-        SessionLive: with the way out.
+        SessionLive: with the way out, and the other one that there may be.
     """
     if is_running(session, places):
-        raise SessionLive(
-            f"the agent has {session.path.name} open: end its session first, or"
-            f" {session.agent.way_out}"
-        )
+        ways = ", or ".join(filter(None, ("end it there first", way_out)))
+        raise SessionLive(f"the agent has this session open: {ways}")

@@ -44,13 +44,17 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     def path(self) -> Path:
         return self.lines.path
 
-    def find_change_target(self) -> ChangeTarget | str:
-        """Give what is needed to change the session, or say why it is not ours to write to."""
+    def find_change_target(self, way_out: str | None = None) -> ChangeTarget | str:
+        """Give what is needed to change the session, or say why it is not ours to write to.
+
+        The way out of that is the agent's own compaction where no other is given.
+        """
         agent = self.agent_info
         if agent is None:
             return "its messages are held by a runtime, which compacts it"
         if agent.editor is None or not isinstance(self.lines, FileLines):
-            return f"Ullage only reads sessions of {agent.name}: {agent.way_out}"
+            hint = agent.way_out if way_out is None else way_out
+            return ": ".join(filter(None, (f"Ullage only reads sessions of {agent.name}", hint)))
         refusal = agent.editor.refuse(self.header)
         return refusal or ChangeTarget(editor=agent.editor, lines=self.lines)
 

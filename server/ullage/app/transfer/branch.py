@@ -58,14 +58,14 @@ def plan_branch(session: Session, at: str | None, places: Places) -> PlannedBran
         way = agent.fork_command(header)
         raise WriteNotSupported(f"Ullage only reads sessions of {agent.name}: branch with {way}")
     if not isinstance(target, ChangeTarget):
-        raise WriteNotSupported(f"{session.path.name}: {target}")
+        raise WriteNotSupported(target)
     if lines.size_bytes > MAX_BRANCHED_BYTES:
         raise Refused(
-            f"{session.path.name} has more than {MAX_BRANCHED_BYTES // 2**20} MB: compact it first"
+            f"the session has more than {MAX_BRANCHED_BYTES // 2**20} MB: compact it first"
         )
     part = part_at(agent, header, lines, at)
     if isinstance(part, str):
-        raise Refused(f"{session.path.name} cannot be branched: {part}")
+        raise Refused(f"it cannot be branched: {part}")
     new_header = NewHeader(
         session_id=str(uuid4()),
         timestamp=now_text(),
@@ -74,7 +74,7 @@ def plan_branch(session: Session, at: str | None, places: Places) -> PlannedBran
     )
     branch = agent.transfer.branch(part.lines, part.context, new_header)
     if messages_of(agent, branch.data) != agent.messages(part.context):
-        raise Refused(f"{session.path.name} cannot be branched: the copy would read otherwise")
+        raise Refused("it cannot be branched: the copy would read otherwise")
     return PlannedBranch(session=session, part=part, branch=branch)
 
 

@@ -121,7 +121,7 @@ def plan_export(loaded: Loaded, out: Path, places: Places, *, is_redacted: bool)
     data = render(bundle)
     if len(data) > MAX_BUNDLE_BYTES:
         raise Refused(
-            f"the bundle of {session.path.name} would have more than"
+            f"the bundle of this session would have more than"
             f" {MAX_BUNDLE_BYTES // 2**20} MB, which no import takes: compact the session first"
         )
     return PlannedExport(path=places.cwd / out, bundle=bundle, data=data)

@@ -116,8 +116,8 @@ def plan_prune(
         return _plan(
             offered,
             (),
-            f"pruning would remove {n_tokens:,} tokens, fewer than the minimum of"
-            f" {policy.prune_minimum_tokens:,}",
+            f"pruning would free {sum(item.n_freed for item in picked):,} tokens, fewer than the"
+            f" minimum of {policy.prune_minimum_tokens:,}",
         )
     return _plan(offered, {item.item_id for item in picked}, "nothing to prune")
 

@@ -113,7 +113,7 @@ class _Parser:
 
     def _expect(self, sign: str) -> None:
         if not self._passes(sign):
-            raise self._problem(f"a comma or {sign}" if sign in "}]" else sign)
+            raise self._problem("a colon" if sign == ":" else f"a comma or {sign}")
 
     def _take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         token = pattern.match(self._text, self._at)
