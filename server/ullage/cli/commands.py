@@ -105,9 +105,9 @@ def ullage() -> None:
 
     \b
     Exit codes: 0 done, 1 a fault of Ullage, 2 wrong options, 3 the session
-    cannot be used or the configuration has findings, 4 refused to protect the
-    session, 5 the disk or the state folder does not allow it, 6 the model gave
-    no summary.
+    cannot be used or a check found something, 4 refused to protect the session,
+    5 the disk or the state folder does not allow it, 6 the model gave no
+    summary, 130 stopped.
     """
 
 

@@ -6,11 +6,8 @@ import click
 
 from ullage.cli.completion import Group
 from ullage.cli.options import json_option
-from ullage.cli.output import answer
+from ullage.cli.output import EXIT_WITH_FINDINGS, answer
 from ullage.store.files.places import current_places
-
-EXIT_WITH_FINDINGS = 3
-"""Exit code of `config check` with findings: what we were pointed at cannot be used as it is."""
 
 
 @click.group(cls=Group)

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from ullage.cli.options import json_option, session_option
-from ullage.cli.output import answer, working
+from ullage.cli.output import EXIT_WITH_FINDINGS, answer, working
 from ullage.store.files.places import current_places
 
 
@@ -20,11 +20,14 @@ from ullage.store.files.places import current_places
 )
 @click.option("--dry-run", is_flag=True, help="Show what a repair would do and write nothing.")
 @json_option
-def doctor(session: str | None, out: Path | None, dry_run: bool, as_json: bool) -> None:
+@click.pass_context
+def doctor(
+    context: click.Context, session: str | None, out: Path | None, dry_run: bool, as_json: bool
+) -> None:
     """Find what is damaged in a session, and say what to do.
 
     A repaired copy keeps every record that can be read, closes calls without a result, and
-    gives records whose predecessor is lost another one.
+    gives records whose predecessor is lost another one. Exits with 3 if something is damaged.
     """
     from ullage.app.transfer import doctor as use_case
 
@@ -38,3 +41,5 @@ def doctor(session: str | None, out: Path | None, dry_run: bool, as_json: bool) 
             use_case.write_copy(copy)
     report = use_case.report_checkup(checkup, copy, is_written=copy is not None and not dry_run)
     answer(use_case.checkup_text(report), report, as_json)
+    if report.n_errors:
+        context.exit(EXIT_WITH_FINDINGS)

@@ -34,7 +34,7 @@ def session_option(command: F) -> F:
     return click.option(
         "--session",
         metavar="ID|PATH",
-        help="Path of a transcript or id of a session; the newest one of this folder if absent.",
+        help="Path of a transcript or id of a session; else this folder's live or newest one.",
         shell_complete=_complete_session,
     )(command)
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     import msgspec
 
+EXIT_WITH_FINDINGS = 3
+"""Of a check: what we were pointed at is not as it should be."""
 INTERRUPTED = 130
 DEFAULT_COLUMNS, MIN_COLUMNS, MAX_COLUMNS = 80, 60, 120
 """Narrower terminals wrap by themselves; longer lines are not read well (chosen)."""

@@ -7,7 +7,7 @@ import click
 from ullage.cli.options import LISTED_SESSIONS, current_config, json_option, window_option
 from ullage.cli.output import TABLE_COLUMNS, answer, n_columns, safe, working
 from ullage.core.gauge.usage import DEFAULT_DAYS
-from ullage.store.files.places import current_places
+from ullage.store.files.places import Places, current_places
 
 MAX_DAYS = 3650
 """Ten years: agents are younger."""
@@ -26,7 +26,6 @@ MAX_DAYS = 3650
 def sessions(limit: int, window: int | None, as_json: bool) -> None:
     """List the sessions of this folder, live ones first."""
     from ullage.app.gauge.session_list import report_sessions, sessions_text
-    from ullage.app.sessions.find import no_session_text
 
     places = current_places()
     config = current_config(window, places)
@@ -35,8 +34,7 @@ def sessions(limit: int, window: int | None, as_json: bool) -> None:
     if report.sessions or as_json:
         answer(sessions_text(report, n_columns(TABLE_COLUMNS)), report, as_json)
     else:
-        reason = no_session_text(places.cwd, places)
-        click.echo(safe(f"{reason[0].upper()}{reason[1:]}."))
+        _tell_of_none(places)
 
 
 @click.command()
@@ -57,10 +55,22 @@ def usage(n_days: int, as_json: bool) -> None:
     and their subagents. A bar shows what was sent.
     """
     from ullage.app.gauge.usage import report_usage, usage_text
+    from ullage.app.sessions.find import list_sessions
 
     places = current_places()
     config = current_config(None, places)
     places = places.for_reading(is_read_only=config.policy.is_read_only)
     with working():
         report = report_usage((places.cwd,), places, today=date.today(), n_days=n_days)
-    answer(usage_text(report, n_columns()), report, as_json)
+        has_none = not report.days and next(list_sessions(places.cwd, places), None) is None
+    if has_none and not as_json:
+        _tell_of_none(places)
+    else:
+        answer(usage_text(report, n_columns()), report, as_json)
+
+
+def _tell_of_none(places: Places) -> None:
+    from ullage.app.sessions.find import no_session_text
+
+    reason = no_session_text(places.cwd, places)
+    click.echo(safe(f"{reason[0].upper()}{reason[1:]}."))

@@ -207,7 +207,9 @@ def test_a_row_a_day_fits_the_terminal_and_the_longest_bar_its_width(
 def test_a_folder_where_no_model_answered_says_so(place: Place) -> None:
     used = report(place)
     assert (used.days, used.total.requests) == ([], 0)
-    assert usage_text(used, 80).startswith(f"No model answered in {place.cwd} since ")
+    none, further = usage_text(used, 80).split("\n")
+    assert none.startswith(f"No model answered in {place.cwd} since ")
+    assert further == "`ullage usage --days N` looks further back."
     assert note_lines(used) == ()
     torn = msgspec.structs.replace(used, problems=["a torn file"])
     assert note_lines(torn) == ("Not counted: a torn file.",)

@@ -187,7 +187,8 @@ def test_a_folder_without_sessions_names_the_one_above_that_has_some(place: Plac
     below.mkdir(parents=True)
     done = place.run("context", "status", cwd=below)
     assert f"no session of an agent in {below}: run Ullage in {place.cwd}, which" in done.stderr
-    assert f"in {place.cwd}, which has some." in place.run("sessions", cwd=below).stdout
+    for command in ("sessions", "usage"):
+        assert f"in {place.cwd}, which has some." in place.run(command, cwd=below).stdout
     above = msgspec.structs.replace(place.places(), cwd=place.home)
     with pytest.raises(SessionNotFound, match="where the agent ran"):
         find_session(None, above)

@@ -29,6 +29,7 @@ WIDTHS = (8, 7, 6, 8, 9, 8)
 MIN_BAR_CHARS, MAX_BAR_CHARS = 8, 40
 UNKNOWN_MODEL = "model not named"
 PRICE_NOTE = "Costs: tokens as recorded, at the API's published prices; a plan has its own."
+LOOK_BACK = "`ullage usage --days N` looks further back."
 
 
 class SpentReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,7 +136,7 @@ def report_usage(
 def usage_text(report: UsageReport, n_columns: int) -> str:
     """Write a row and a bar a day, what all of them are, and what each model took."""
     if not report.days:
-        return "\n".join((empty_text(report), *note_lines(report)))
+        return "\n".join((empty_text(report), LOOK_BACK, *note_lines(report)))
     head = _row(HEADS)
     n_bar_chars = min(MAX_BAR_CHARS, max(MIN_BAR_CHARS, n_columns - len(head) - 2))
     most = max(1, *(day.spent.sent_tokens for day in report.days))
