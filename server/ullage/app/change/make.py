@@ -255,7 +255,8 @@ def make_change(
         checkpoint_id = None
         if kind not in ("undo", "restore"):
             # What follows makes the session forget.
-            written = write_checkpoint(plan.loaded, config.checkpoint, places, trigger=kind)
+            trigger = "prune" if kind == "prune" else "compaction"
+            written = write_checkpoint(plan.loaded, config.checkpoint, places, trigger=trigger)
             checkpoint_id = written.checkpoint.meta.checkpoint_id
         done = apply_change(
             session.path, target.lines.fingerprint, plan.file_change, occasion, places
