@@ -48,6 +48,10 @@ export async function go(workbench, { say, shot }) {
 
   const pruned = readFileSync(transcript);
   await workbench.command("Context: Pin Message…");
+  const first = await textOf(page.locator(".quick-input-widget .monaco-list-row").first());
+  say(`can be pinned: ${first}`);
+  assert.match(first, /User · .* tokens · /, "the newest message of the user is offered first");
+  await shot("pin-message");
   await workbench.pick("Checkout sometimes charges");
   say(`told: ${await workbench.told(/pinned/i)}`);
   await workbench.focusRow("Window", "Pins");
