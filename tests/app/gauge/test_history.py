@@ -198,3 +198,19 @@ def test_of_a_database_the_last_compaction_is_told(place: Place) -> None:
         (None, None),
         (600, 150),
     ]
+
+
+@pytest.mark.parametrize(
+    ("n_compactions", "end"), [(2, "Medium, about 20 % lost"), (3, "Session compacted 3 times.")]
+)
+def test_what_is_recommended_does_not_contradict_the_risk(
+    n_compactions: int, end: str, tmp_path: Path, places: Places
+) -> None:
+    pi, path = pi_session(), tmp_path / "s.jsonl"
+    for _ in range(n_compactions):
+        pi.compaction("Files were read.", pi.ids[-1])
+        pi.user("Go on.")
+    path.write_bytes(pi.data)
+    text = history_text(read_history(open_session(path), places), 80)
+    assert end in text
+    assert "healthy" not in text

@@ -160,8 +160,10 @@ def history_text(report: HistoryReport, n_columns: int) -> str:
         )
     if report.is_death_spiral:
         lines.append("More than 3 compactions: start a fresh session soon.")
-    lines += [degradation.recommendation, *goes_on]
-    return "\n".join(lines)
+    if degradation.risk in ("high", "critical"):
+        # Below that it says that all is well, beside a risk that may be medium.
+        lines.append(degradation.recommendation)
+    return "\n".join((*lines, *goes_on))
 
 
 def _read_unread(
