@@ -156,8 +156,7 @@ export class Client implements vscode.Disposable {
     }
   }
 
-  /** Start the server, unless that was done before. Throws where none runs then: a message for the user. */
-  async ready(): Promise<Connection> {
+  private async send(method: string, params: object, options: RequestOptions): Promise<unknown> {
     await this.start();
     if (this.connection === undefined) {
       const { state } = this.health;
@@ -167,11 +166,7 @@ export class Client implements vscode.Disposable {
           : vscode.l10n.t("The Ullage server is not running. Start it with \"Context: Restart Server\"."),
       );
     }
-    return this.connection;
-  }
-
-  private async send(method: string, params: object, options: RequestOptions): Promise<unknown> {
-    return (await this.ready()).send(method, params, options);
+    return this.connection.send(method, params, options);
   }
 
   dispose(): void {

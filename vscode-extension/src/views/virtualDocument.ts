@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
+import { STATUS_REQUEST } from "../protocol";
 
 const SCHEME = "ullage";
 
@@ -12,7 +13,8 @@ export async function showSession(
   name: "Context Status" | "Context.md",
   entry: string | null = null,
 ): Promise<void> {
-  await client.ready();
+  // Starts the server, and says in its own words what the editor would wrap in others.
+  await client.request(STATUS_REQUEST, { session });
   const named = Object.entries({ session, entry }).filter(([, value]) => value !== null);
   const query = named.map(([field, value]) => `${field}=${encodeURIComponent(value ?? "")}`).join("&");
   await showVirtualDocument(vscode.Uri.from({ scheme: SCHEME, path: `/${name}`, query }));

@@ -22,4 +22,11 @@ export async function go(workbench, { say, shot }) {
   assert.equal(await page.locator(GAUGE).count(), 0);
   assert.equal(await page.locator(".notification-toast").count(), 1, "nothing is told but what was asked for");
   await shot("nothing");
+  // What only opens a document of the server's starts it, too.
+  await workbench.command("Context: Show Status");
+  const told = await workbench.told("no session of an agent");
+  assert.match(told, /^no session of an agent/);
+  say(`told: ${told}`);
+  assert.equal(workbench.servers().length, 1);
+  await shot("nothing-status");
 }
