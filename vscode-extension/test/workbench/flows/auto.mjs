@@ -32,9 +32,9 @@ export async function go(workbench, { say, shot }) {
 /** A question stays on the screen when its server has ended: its button does nothing, and says so. */
 async function pressTooLate(workbench, { say, shot }) {
   await workbench.command("Context: Restart Server");
-  await gaugeShows(workbench, "96%");
   await workbench.answer("96% used", "Snooze");
   say(`told: ${await workbench.told("did nothing")}`);
+  await gaugeShows(workbench, "96%");
   await shot("too-late");
   await workbench.answer("did nothing", "Show Menu…");
   await workbench.page.locator(".quick-input-widget .monaco-list-row", { hasText: "Compact…" }).waitFor();
