@@ -27,16 +27,21 @@ export async function go(workbench, { say, shot }) {
   await shot("window");
 
   await workbench.command("Context: Plot Window");
-  const rows = await until("the table of the plot", async () => {
-    for (const frame of page.frames()) {
-      const found = await frame.locator("tbody tr").allInnerTexts().catch(() => []);
-      if (found.length > 0) return found;
+  const [frame, rows] = await until("the table of the plot", async () => {
+    for (const each of page.frames()) {
+      const found = await each.locator("tbody tr").allInnerTexts().catch(() => []);
+      if (found.length > 0) return [each, found];
     }
     return undefined;
   });
   assert.ok(rows.some((row) => row.includes("166,000") && row.includes("83%")), rows[0]);
   say(`plot: a table of ${rows.length} rows; the newest: ${rows[0].replaceAll(/\s+/g, " ")}`);
   await shot("plot");
+  await frame.locator("tbody a").first().focus();
+  await page.keyboard.press("Enter");
+  await page.locator(".tab.active", { hasText: "Context.md" }).waitFor();
+  await page.locator(".view-lines", { hasText: "Assistant" }).first().waitFor();
+  await shot("plot-message");
 
   await workbench.command("Context: Show Status");
   await page.locator(".view-lines", { hasText: "166,000" }).first().waitFor();
