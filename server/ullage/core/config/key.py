@@ -9,7 +9,6 @@ import msgspec
 from msgspec import Meta
 
 from ullage.core.text.positions import Positions
-from ullage.core.text.prose import gist
 from ullage.core.text.tree import MAX_DIGITS, ListNode, Member, Node, ScalarNode
 from ullage.core.transcript.agent_lines import MAX_WINDOW_TOKENS
 
@@ -254,7 +253,8 @@ def text_node(kind: Kind, text: str) -> Node:
 
 def shorten(name: str) -> str:
     """Shorten a name that somebody made up to a part of one line."""
-    return gist(name, MAX_NAME_CHARS)
+    line = " ".join(name.split())
+    return line if len(line) <= MAX_NAME_CHARS else line[: MAX_NAME_CHARS - 1] + "…"
 
 
 def _number(text: str) -> int | float | str:

@@ -1,12 +1,53 @@
-"""`ullage doctor`: what is wrong with a session, and a repaired copy of it."""
+"""`ullage config` and `doctor`: what is configured or recorded, and what is wrong with it."""
 
 from pathlib import Path
 
 import click
 
+from ullage.cli.completion import Group
 from ullage.cli.options import json_option, session_option
 from ullage.cli.output import EXIT_WITH_FINDINGS, answer, working
 from ullage.store.files.places import current_places
+
+
+@click.group(cls=Group)
+def config() -> None:
+    """See what is configured, and check it."""
+
+
+@config.command()
+@click.option("--all", "shows_all", is_flag=True, help="List what has its default as well.")
+@json_option
+def show(shows_all: bool, as_json: bool) -> None:
+    """Show each setting that counts, and where it comes from."""
+    from ullage.app.config.load import load_config
+    from ullage.app.config.report import config_text, report_config
+
+    places = current_places()
+    loaded = load_config(places, workspace=places.cwd)
+    answer(config_text(loaded, places, shows_all=shows_all), report_config(loaded, places), as_json)
+
+
+@config.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@json_option
+@click.pass_context
+def check(context: click.Context, file: Path | None, as_json: bool) -> None:
+    """Check the configuration, or one FILE.
+
+    Every wrong value, unknown key and contradiction is told. Exits with 3 if there are findings.
+    """
+    from ullage.app.config.load import check_file, load_config
+    from ullage.app.config.report import check_text, report_check
+
+    places = current_places()
+    if file is None:
+        loaded = load_config(places, workspace=places.cwd)
+    else:
+        loaded = check_file(places.cwd / file)
+    answer(check_text(loaded, places), report_check(loaded, places), as_json)
+    if loaded.findings:
+        context.exit(EXIT_WITH_FINDINGS)
 
 
 @click.command()
