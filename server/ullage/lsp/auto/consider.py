@@ -34,6 +34,7 @@ from ullage.app.change.prepared import forget_spent, prepare_summary
 from ullage.app.change.prepared_file import store_prepared
 from ullage.app.change.prune import PruneRequest, PruningPlan, plan_pruning, prune
 from ullage.app.change.undo import plan_undo_of, undo, undone_line
+from ullage.app.gauge.status_text import about
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import is_running, reopen
 from ullage.app.summary.write import ModelUse
@@ -50,7 +51,7 @@ from ullage.lsp.auto.waiting import tell_waiting
 from ullage.lsp.client_refresh import refresh_lists
 from ullage.lsp.commands.change import plan_with_progress, run_redo, undo_confirmation
 from ullage.lsp.commands.preview import run_preview
-from ullage.lsp.commands.progress import about, model_for
+from ullage.lsp.commands.progress import model_for
 from ullage.lsp.convert import last_summary_uri, resume_of, uri_of
 from ullage.lsp.error_edge import answer_errors
 from ullage.lsp.messages import choose, is_confirmed, say

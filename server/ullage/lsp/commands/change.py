@@ -28,7 +28,7 @@ from ullage.app.change.undo import (
     undo_question,
     undone_line,
 )
-from ullage.app.gauge.status_text import name_text
+from ullage.app.gauge.status_text import about, name_text
 from ullage.app.memory.report import flush_sentence
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.named import find_session
@@ -57,7 +57,7 @@ async def run_compact(ls: UllageServer, argument: protocol.SessionArgument) -> p
     if plan is None or not await progress.confirm(
         ls, _compact_question(plan), "compact", loaded.path
     ):
-        return progress.report_cancelled(progress.about(loaded, CANCELLED))
+        return progress.report_cancelled(about(loaded, CANCELLED))
     made = await asyncio.to_thread(compact, plan, ls.config, ls.places)
     await show_changed(ls, loaded.path, made.session.path)
     return report_made(ls, plan, made)
@@ -112,7 +112,7 @@ async def run_prune(ls: UllageServer, argument: protocol.PruneArgument) -> proto
     if not argument.isConfirmed and not await progress.confirm(
         ls, _prune_question(plan, plan.change), "prune", loaded.path
     ):
-        return progress.report_cancelled(progress.about(loaded, "Pruning cancelled"))
+        return progress.report_cancelled(about(loaded, "Pruning cancelled"))
     made = await asyncio.to_thread(prune, plan, ls.config, ls.places)
     await show_changed(ls, loaded.path, made.session.path)
     tokens = tokens_text(plan.n_tokens_before, plan.n_tokens_after)
@@ -161,7 +161,7 @@ async def run_undo(ls: UllageServer, argument: protocol.UndoArgument) -> protoco
         plan = await asyncio.to_thread(plan_undo_of, made, ls.config, ls.places)
         is_agreed = not plan.n_left_behind
     if not is_agreed and not await progress.confirm(ls, undo_confirmation(plan), "undo", path):
-        return progress.report_cancelled(progress.about(plan.loaded, "Nothing was undone"))
+        return progress.report_cancelled(about(plan.loaded, "Nothing was undone"))
     undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)
     await show_changed(ls, path, undone.after.path)
     return _report_way_back(undone)
@@ -186,7 +186,7 @@ def _report_way_back(done: UndoResult) -> protocol.Outcome:
     )
     return protocol.Outcome(
         outcome="done",
-        message=progress.about(done.after, undone_line(done)),
+        message=about(done.after, undone_line(done)),
         session=session_ref(session),
         resume=resume_of(session, done.resume_command) if done.is_elsewhere else None,
         next=protocol.NextCommand(

@@ -7,12 +7,12 @@ from ullage.app.change.restore import Begun, NewPlan, RestorePlan, Target, plan_
 from ullage.app.checkpoint.find import SavedCheckpoint, find_checkpoint
 from ullage.app.checkpoint.resume import restore_text
 from ullage.app.checkpoint.write import EDITOR, write_checkpoint
-from ullage.app.gauge.status_text import name_text
+from ullage.app.gauge.status_text import about, name_text
 from ullage.app.sessions.load import Loaded
 from ullage.core.documents.virtual_uri import VirtualUri, write_virtual_uri
 from ullage.core.gauge.gauge import tokens_text
 from ullage.core.transcript.agent_lines import short_tokens
-from ullage.lsp.commands.progress import about, confirm, detail, report_cancelled
+from ullage.lsp.commands.progress import confirm, detail, report_cancelled
 from ullage.lsp.convert import resume_of, session_ref, uri_of
 from ullage.lsp.follow import load_session, show_changed
 from ullage.lsp.messages import show_virtual_document

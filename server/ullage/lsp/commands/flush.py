@@ -3,7 +3,7 @@
 import asyncio
 
 from ullage.app.config.load import refuse_read_only
-from ullage.app.gauge.status_text import name_text
+from ullage.app.gauge.status_text import about, name_text
 from ullage.app.memory.flush import FlushPlan, make_flush, plan_flush
 from ullage.app.memory.report import done_text, lines_text
 from ullage.lsp.commands import progress
@@ -27,7 +27,7 @@ async def run_flush(ls: UllageServer, argument: SessionArgument) -> Outcome:
 
     plan = await progress.with_progress(ls, "Looking for what is worth remembering", plan_with)
     if plan is None:
-        return progress.report_cancelled(progress.about(loaded, CANCELLED))
+        return progress.report_cancelled(about(loaded, CANCELLED))
     if not plan.text:
         return progress.report_unneeded(loaded, "nothing is new since the last flush")
     asked = ConfirmParams(
@@ -36,12 +36,12 @@ async def run_flush(ls: UllageServer, argument: SessionArgument) -> Outcome:
         button=BUTTON,
     )
     if not await progress.confirm(ls, asked, "memory flush", loaded.path):
-        return progress.report_cancelled(progress.about(loaded, CANCELLED))
+        return progress.report_cancelled(about(loaded, CANCELLED))
     done = await asyncio.to_thread(make_flush, plan, ls.places)
     await show_changed(ls, loaded.path)
     return Outcome(
         outcome="done" if done.log_path is not None else "nothing",
-        message=progress.about(loaded, done_text(plan, done).removeprefix("✓ ")),
+        message=about(loaded, done_text(plan, done).removeprefix("✓ ")),
         session=session_ref(loaded.session),
         uri=uri_of(plan.log_path),
     )

@@ -15,6 +15,7 @@ from ullage.app.change.preview import (
     name_previewed,
     plan_proposed,
 )
+from ullage.app.gauge.status_text import about
 from ullage.app.summary.write import ModelUse
 from ullage.core.change.compaction import NoCompaction
 from ullage.core.gauge.gauge import Layer
@@ -119,10 +120,10 @@ async def _make(
 
     preview = await progress.with_model(ls, make_with)
     if preview is None:
-        cancelled = progress.about(loaded, "Preview cancelled")
+        cancelled = about(loaded, "Preview cancelled")
         return protocol.PreviewResult(preview=None, message=cancelled)
     if isinstance(preview, NoCompaction):
-        nothing = progress.about(loaded, f"Nothing to do: {preview.reason}")
+        nothing = about(loaded, f"Nothing to do: {preview.reason}")
         return protocol.PreviewResult(preview=None, message=nothing)
     return protocol.PreviewResult(preview=_reference(preview), message=_remark(preview))
 

@@ -13,7 +13,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from ullage.app.change.make import ChangeResult, made_change
-from ullage.app.gauge.status_text import name_text
+from ullage.app.gauge.status_text import about
 from ullage.app.sessions.load import Loaded
 from ullage.app.summary.write import ModelUse, model_use
 from ullage.core.documents.virtual_uri import write_session_uri
@@ -140,11 +140,6 @@ async def ask_first(ls: UllageServer, asked: ConfirmParams, way_out: str) -> boo
         # The question may have stood for hours.
         ls.refuse_write()
     return is_yes
-
-
-def about(loaded: Loaded, message: str) -> str:
-    """Say of which session a message is: another may live in the same folder."""
-    return f"{message} · {name_text(loaded)}"
 
 
 def report_done(message: str, loaded: Loaded, next_command: NextCommand | None = None) -> Outcome:
