@@ -200,7 +200,7 @@ def test_an_unknown_id_lists_the_known_ones(ullage: Ullage, session: Path) -> No
     run(ullage, session, "write")
     done = ullage("checkpoint", "show", "cp_7", "--session", session)
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.endswith("there is no checkpoint 'cp_7', but cp_001\n")
+    assert done.stderr.endswith("there is no checkpoint 'cp_7', only cp_001\n")
 
 
 def test_an_agent_whose_sessions_are_only_read_gets_the_text(

@@ -77,11 +77,11 @@ def test_refusals_are_one_line_and_write_nothing(place: Place, spoken: Path) -> 
     args = ("memory", "flush", "--yes", "--session", spoken)
     read_only = place.run(*args, ULLAGE_SANDBOX_READ_ONLY="true")
     assert read_only.returncode == 4
-    assert read_only.stderr.startswith("ullage: the workspace is read-only")
+    assert ": the workspace is read-only" in read_only.stderr
     assert read_only.stderr.count("\n") == 1
     without = place.run(*args, ULLAGE_MEMORY_ENABLED="false")
     assert (without.returncode, without.stderr.count("\n")) == (4, 1)
-    assert without.stderr.startswith("ullage: memory is switched off")
+    assert ": memory is switched off" in without.stderr
     assert not (place.cwd / "memory").exists()
     (place.cwd / "memory").write_text("a file", "utf-8")
     refused = place.run(*args)

@@ -218,7 +218,7 @@ def test_an_unknown_id_names_the_known_ones(asked: str, path: Path, places: Plac
     with pytest.raises(CheckpointNotFound, match="`ullage checkpoint write` makes one"):
         find_checkpoint(session, asked, places)
     write(path, places)
-    with pytest.raises(CheckpointNotFound, match=r"there are cp_001\Z"):
+    with pytest.raises(CheckpointNotFound, match=r", only cp_001\Z"):
         find_checkpoint(session, asked, places)
     assert find_checkpoint(session, "1", places).checkpoint_id == "cp_001"
 
@@ -281,7 +281,7 @@ def test_a_session_that_only_holds_a_checkpoint_is_not_emptied_by_an_undo(places
     path = idle(places.cwd / "s.jsonl", pi_session().data)
     plan = plan_restore(loaded(path, places), write(path, places).checkpoint, "new", SMALL)
     restore(plan, SMALL, places)
-    with pytest.raises(Refused, match="begun with this checkpoint"):
+    with pytest.raises(Refused, match="begun with the checkpoint"):
         plan_undo(open_session(plan.path_after), SMALL, places)
 
 

@@ -151,7 +151,7 @@ def _unknown(session: Session, checkpoint_id: str, ids: Sequence[str]) -> Checkp
     if not ids:
         return _none(session, None)
     return CheckpointNotFound(
-        f"there is no checkpoint {checkpoint_id[:40]!r}, but {', '.join(ids)}"
+        f"there is no checkpoint {checkpoint_id[:40]!r}, only {', '.join(ids)}"
     )
 
 
