@@ -48,7 +48,10 @@ export async function go(workbench, { say, shot }) {
 
   const pruned = readFileSync(transcript);
   await workbench.command("Context: Pin Message…");
-  const first = await textOf(page.locator(".quick-input-widget .monaco-list-row").first());
+  const listed = page.locator(".quick-input-widget .monaco-list-row");
+  // Until then the rows of the palette stand in the same place.
+  await listed.filter({ hasText: "User · " }).first().waitFor();
+  const first = await textOf(listed.first());
   say(`can be pinned: ${first}`);
   assert.match(first, /User · .* tokens · /, "the newest message of the user is offered first");
   await shot("pin-message");
