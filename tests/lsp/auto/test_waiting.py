@@ -114,3 +114,14 @@ async def test_while_the_agent_works_and_unless_it_is_wanted_nothing_is_told(
     await other_editor.asked(is_told)
     await editor.request("ullage/status")
     assert (len(other_editor.questions), editor.questions) == (1, [])
+
+
+async def test_a_turn_is_told_of_while_something_is_worked_out(
+    editor, workspace_session: tuple[PiFile, Path]
+) -> None:
+    pi, path = workspace_session
+    await editor.start(editor.place.cwd, options=WANTED)
+    await editor.gauge(lambda gauge: gauge.text == "42%")
+    editor.server.sessions.at_work.add(path)
+    await turn(editor, pi, path, 86_000)
+    await editor.asked(is_told)

@@ -14,26 +14,17 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from lsprotocol.types import MessageType, ShowDocumentParams
+from lsprotocol.types import MessageType
 from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
 
+from ullage.app.change import nudge
 from ullage.app.change.auto import decline, hold_automatic_run, make_auto, plan_auto, remember_idle
 from ullage.app.change.compact import Plan, Request, compact
 from ullage.app.change.compact_report import author_text
-from ullage.app.change.make import ChangeResult, can_change, made_change
-from ullage.app.change.nudge import (
-    Claim,
-    claim_nudge,
-    claim_question,
-    give_back,
-    is_question_open,
-    is_read_only_full,
-    snooze_session,
-)
+from ullage.app.change.make import ChangeResult, can_change
 from ullage.app.change.prepared import forget_spent, prepare_summary
 from ullage.app.change.prepared_file import store_prepared
 from ullage.app.change.prune import PruneRequest, PruningPlan, plan_pruning, prune
-from ullage.app.change.undo import plan_undo_of, undo, undone_line
 from ullage.app.gauge.status_text import about
 from ullage.app.sessions.load import Loaded, load
 from ullage.app.sessions.open import is_running, reopen
@@ -42,19 +33,17 @@ from ullage.core.change.compaction import NoCompaction
 from ullage.core.change.decision import Ask, Warn
 from ullage.core.change.due import is_summary_near, may_be_due
 from ullage.core.config.settings import READ_ONLY, Config
-from ullage.core.documents.virtual_uri import write_session_uri
 from ullage.core.gauge.gauge import Layer
 from ullage.errors import ChangedMeanwhile, SessionLive, StorageError, UllageError
 from ullage.lsp import protocol
 from ullage.lsp.auto import text
+from ullage.lsp.auto.made import tell_made
 from ullage.lsp.auto.waiting import tell_waiting
-from ullage.lsp.client_refresh import refresh_lists
-from ullage.lsp.commands.change import plan_with_progress, run_redo, undo_confirmation
+from ullage.lsp.commands.change import plan_with_progress
 from ullage.lsp.commands.preview import run_preview
 from ullage.lsp.commands.progress import model_for
-from ullage.lsp.convert import last_summary_uri, resume_of, uri_of
 from ullage.lsp.error_edge import answer_errors
-from ullage.lsp.messages import choose, is_confirmed, say
+from ullage.lsp.messages import choose, say
 from ullage.lsp.state import SessionChange, UllageServer
 from ullage.store.files.places import Places
 from ullage.store.transcript.reader import QUIET_S
@@ -91,15 +80,16 @@ def consider_later(ls: UllageServer, path: Path) -> None:
 
 def _begin(ls: UllageServer, path: Path) -> None:
     del ls.sessions.considering[path]
-    if ls.is_shut_down or path in ls.sessions.at_work:
-        # What is written while something is worked out is considered at the end of that.
+    if ls.is_shut_down:
         return
     followed = ls.sessions.followed.get(path)
     if followed is None or _age_s(followed.loaded) < QUIET_S:
         consider_later(ls, path)
         return
     tell_waiting(ls, followed.loaded)
-    ls.begin(_consider, ls, followed.loaded)
+    # What is written while something is worked out is considered at the end of that.
+    if path not in ls.sessions.at_work:
+        ls.begin(_consider, ls, followed.loaded)
 
 
 async def _consider(ls: UllageServer, loaded: Loaded) -> None:
@@ -186,7 +176,7 @@ async def _decide(ls: UllageServer, loaded: Loaded) -> Speak | None:
     """Do what may be done without a word, and give what is to be said or asked."""
     if loaded.policy.is_read_only:
         # Nothing is kept of that, as nothing is to be written.
-        if is_read_only_full(loaded):
+        if nudge.is_read_only_full(loaded):
             _warn_once(ls, loaded, READ_ONLY, text.read_only(loaded))
         return None
     is_ours = await asyncio.to_thread(_is_ours, ls, loaded)
@@ -196,7 +186,7 @@ async def _decide(ls: UllageServer, loaded: Loaded) -> Speak | None:
             return speak
     if not loaded.policy.shows_nudges:
         return None
-    claim = await asyncio.to_thread(claim_nudge, loaded, ls.places)
+    claim = await asyncio.to_thread(nudge.claim_nudge, loaded, ls.places)
     return None if claim is None else partial(_nudge, ls, loaded, claim, is_ours=is_ours)
 
 
@@ -207,7 +197,7 @@ async def _do_due(ls: UllageServer, loaded: Loaded) -> Speak | None:
     out by our own rules, and where nothing is to be asked any more, it is not worked out.
     """
     asks = loaded.policy.notifies_before_auto
-    is_open = await asyncio.to_thread(is_question_open, loaded, ls.places)
+    is_open = await asyncio.to_thread(nudge.is_question_open, loaded, ls.places)
     if asks and not (is_open and ls.sessions.can_ask):
         return None
     with ExitStack() as alone:
@@ -224,7 +214,7 @@ async def _plan_due(
     due, plan = auto.due, auto.plan
     action, layer = due.action, due.layer
     if isinstance(action, Ask) and plan is not None and layer is not None:
-        claim = await asyncio.to_thread(claim_question, loaded, layer, ls.places)
+        claim = await asyncio.to_thread(nudge.claim_question, loaded, layer, ls.places)
         return None if claim is None else partial(_ask_first, ls, action, plan, layer, claim)
     if plan is not None:
         # A model may have taken minutes.
@@ -238,7 +228,7 @@ async def _plan_due(
 
 
 async def _ask_first(
-    ls: UllageServer, action: Ask, plan: Plan | PruningPlan, layer: Layer, claim: Claim
+    ls: UllageServer, action: Ask, plan: Plan | PruningPlan, layer: Layer, claim: nudge.Claim
 ) -> None:
     """Ask whether to make what is due; `layer` is the strongest that was worked out for it."""
     loaded = plan.loaded
@@ -251,21 +241,21 @@ async def _ask_first(
     elif answer == text.NOT_NOW:
         await asyncio.to_thread(decline, loaded, layer, ls.places)
     elif answer == text.SNOOZE:
-        await asyncio.to_thread(snooze_session, loaded, ls.places)
+        await asyncio.to_thread(nudge.snooze_session, loaded, ls.places)
 
 
-async def _nudge(ls: UllageServer, loaded: Loaded, claim: Claim, *, is_ours: bool) -> None:
+async def _nudge(ls: UllageServer, loaded: Loaded, claim: nudge.Claim, *, is_ours: bool) -> None:
     """Tell of a band that the context came into, and do what the user then chooses."""
     pruning = await asyncio.to_thread(plan_writable_pruning, loaded) if is_ours else None
-    nudge = await asyncio.to_thread(
+    told = await asyncio.to_thread(
         text.nudge, loaded, pruning, ls.config, ls.places, is_ours=is_ours
     )
     if not ls.sessions.can_ask:
-        say(ls, nudge.message)
+        say(ls, told.message)
         return
-    answer = await _choose_claimed(ls, loaded, claim, nudge, MessageType.Warning)
+    answer = await _choose_claimed(ls, loaded, claim, told, MessageType.Warning)
     if answer == text.SNOOZE:
-        await asyncio.to_thread(snooze_session, loaded, ls.places)
+        await asyncio.to_thread(nudge.snooze_session, loaded, ls.places)
     elif answer == text.PREVIEW:
         try:
             await answer_errors(run_preview)(ls, protocol.PreviewArgument(session=str(loaded.path)))
@@ -280,7 +270,7 @@ def _make(plan: Plan | PruningPlan, config: Config, places: Places) -> ChangeRes
 
 
 async def _choose_claimed(
-    ls: UllageServer, loaded: Loaded, claim: Claim, question: text.Question, kind: MessageType
+    ls: UllageServer, loaded: Loaded, claim: nudge.Claim, question: text.Question, kind: MessageType
 ) -> str | None:
     """Give the answer to what was claimed to be said.
 
@@ -295,7 +285,7 @@ async def _choose_claimed(
         # On the loop: once the connection has ended, no thread is waited for.
         if ls.may_write:
             with suppress(StorageError):
-                give_back(loaded, claim, ls.places)
+                nudge.give_back(loaded, claim, ls.places)
         raise
     if answer is not None:
         ls.refuse_write()
@@ -339,50 +329,6 @@ def plan_writable_pruning(loaded: Loaded) -> PruningPlan | None:
     return plan if isinstance(plan, PruningPlan) and plan.change is not None else None
 
 
-async def tell_made(ls: UllageServer, plan: Plan | PruningPlan, made: ChangeResult) -> None:
-    """Tell of a change by one message, from which it can be taken back."""
-    refresh_lists(ls, "sessions", "checkpoints", "memory")
-    message = text.done_text(plan, made)
-    buttons = (text.UNDO, *((text.VIEW,) if ls.shows_documents else ()))
-    resume = resume_of(made.session, made.resume_command) if made.is_elsewhere else None
-    answer = await _tell_resumable(ls, message, buttons, resume)
-    if answer == text.UNDO:
-        await _take_back(ls, made)
-    elif answer == text.VIEW:
-        await ls.window_show_document_async(
-            ShowDocumentParams(uri=_view_of(ls, plan, made), take_focus=True)
-        )
-
-
-async def _tell_resumable(
-    ls: UllageServer, message: str, buttons: tuple[str, ...], resume: protocol.ResumeParams | None
-) -> str | None:
-    """Tell what was done, and give the button that is chosen.
-
-    Where the session goes on in another file, a button resumes it, or the message has the command.
-    """
-    told = message if resume is None else f"{message} Go on with: {resume.command}"
-    if resume is not None and ls.editor.shows_outcomes:
-        told, buttons = message, (*buttons, text.RESUME)
-    try:
-        answer = await choose(ls, told, *buttons)
-    except JsonRpcException:
-        say(ls, told, MessageType.Info)
-        return None
-    if answer == text.RESUME and resume is not None:
-        ls.protocol.notify(protocol.RESUME_NOTIFICATION, resume)
-    return answer
-
-
-def _view_of(ls: UllageServer, plan: Plan | PruningPlan, made: ChangeResult) -> str:
-    """Name what a change is looked at in: its summary, or the messages as they are now."""
-    if not ls.shows_virtual_documents:
-        return uri_of(made.session.path)
-    if isinstance(plan, Plan):
-        return last_summary_uri(made)
-    return write_session_uri(str(made.session.path), "Context.md")
-
-
 async def _plan_now(
     ls: UllageServer, asked: Loaded, request: Request | None
 ) -> Plan | PruningPlan | None:
@@ -406,22 +352,3 @@ async def _plan_now(
         say(ls, about(now, f"Nothing to do: {plan.reason}"), MessageType.Info)
         return None
     return plan
-
-
-async def _take_back(ls: UllageServer, made: ChangeResult) -> None:
-    """Take a change back, asking first where messages that came since stay behind."""
-    plan = await asyncio.to_thread(plan_undo_of, made_change(made), ls.config, ls.places)
-    if plan.n_left_behind and not await is_confirmed(ls, undo_confirmation(plan)):
-        return
-    ls.refuse_write()
-    undone = await asyncio.to_thread(undo, plan, ls.config, ls.places)
-    refresh_lists(ls, "sessions", "checkpoints")
-    session = undone.after.session
-    resume = resume_of(session, undone.resume_command) if undone.is_elsewhere else None
-    told = f"{about(undone.after, undone_line(undone))}."
-    if await _tell_resumable(ls, told, (text.REDO,), resume) != text.REDO:
-        return
-    ls.refuse_write()
-    redone = await run_redo(ls, protocol.SessionArgument(session=str(undone.after.path)))
-    if await _tell_resumable(ls, f"{redone.message}.", (text.UNDO,), redone.resume) == text.UNDO:
-        await _take_back(ls, made)
