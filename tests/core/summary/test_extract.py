@@ -1,7 +1,7 @@
 """The extractive summary keeps what a user must not lose, and lets nothing else in."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from factories import assistant, harness, numbered, summary, tool_result, user
@@ -367,6 +367,8 @@ def test_any_messages_give_a_deterministic_summary_within_budget(
 
 @settings(max_examples=examples(100))
 @given(items_of_any_kind)
+@example([user("\x1bN:0:1")])
+@example([user("N:0:1\x1b")])
 def test_what_was_written_is_read_back_line_for_line(items: list[ContextItem]) -> None:
     text = summed(items, 4000)
     earlier = read_previous_summary(text)

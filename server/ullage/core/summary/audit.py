@@ -129,7 +129,7 @@ def _list_pins(pins: Iterable[str]) -> Iterator[Fact]:
 def _list_constraints(facts: Facts) -> Iterator[Fact]:
     is_typed = dict.fromkeys(map(one_line, facts.previous_lines("Constraints")), True)
     for rule in facts.rules:
-        text = one_line(rule.text)
+        text = one_line(rule.text).strip()
         is_typed[text] = is_typed.get(text, False) or not rule.is_bulk
     replaced = facts.replaced
     for text, is_required in is_typed.items():
@@ -139,7 +139,7 @@ def _list_constraints(facts: Facts) -> Iterator[Fact]:
 
 def _list_open_items(facts: Facts) -> Iterator[Fact]:
     for item in read_task_state(facts).open_items:
-        text = one_line(item.text)
+        text = one_line(item.text).strip()
         is_asked = item.state in ("asked", "in progress")
         shown = OPEN_REQUEST + text if is_asked else text
         yield Fact(kind="open item", text=shown, needle=text.rstrip("…"))
@@ -166,7 +166,7 @@ def _list_identifiers(items: Sequence[ContextItem], facts: Facts, limit: int) ->
     seen: set[str] = set()
     replaced = facts.replaced
     for line in (*list_data_lines(spoken, words), *list_needed_lines(items, words)):
-        text = apply_replaced(one_line(collapse_spaces(line.text)), replaced)
+        text = apply_replaced(one_line(collapse_spaces(line.text)), replaced).strip()
         for kind, name in find_identifiers(text):
             if name in seen or not _is_exact(kind, name):
                 continue

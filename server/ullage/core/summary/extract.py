@@ -202,7 +202,7 @@ def _list_focused(
     told = [
         Line(
             section=summary_lines.GOAL if sentence.is_user else summary_lines.COMPLETED,
-            text=one_line(sentence.text),
+            text=one_line(sentence.text).strip(),
             priority=0,
             order=sentence.n_item,
         )

@@ -94,7 +94,7 @@ def list_lines(facts: Facts, items: Sequence[ContextItem]) -> list[Line]:
         *_list_files(facts),
         *_list_runs(facts),
     ):
-        text = one_line(apply_replaced(line.text, replaced))
+        text = one_line(apply_replaced(line.text, replaced)).strip()
         if not text:
             continue
         same = lines.get((line.section, text), line)
