@@ -22,6 +22,7 @@ export async function go(workbench, { say, shot }) {
   assert.ok(!readFileSync(transcript).equals(before), "the transcript is changed");
   await shot("auto-pruned");
   await workbench.answer("Pruned Checkout", "Undo");
+  say(`told: ${await workbench.told("Undone")}`);
   await gaugeShows(workbench, "96%");
   assert.equal(await workbench.notification("96% used").count(), 0, "what was taken back is not asked again");
   await tidy(workbench);
