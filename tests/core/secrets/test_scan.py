@@ -432,9 +432,14 @@ def test_a_thousand_known_values_take_no_longer_than_ten() -> None:
 
 
 def cpu_s(text: str, known: tuple[str, ...] = ()) -> float:
-    began = time.process_time()
-    mask(text, known)
-    return time.process_time() - began
+    """Measure three times: what Python clears up falls into one of them."""
+
+    def measure() -> float:
+        began = time.process_time()
+        mask(text, known)
+        return time.process_time() - began
+
+    return min(measure() for _ in range(3))
 
 
 def test_many_members_that_are_secret_take_time_as_they_are_many() -> None:
