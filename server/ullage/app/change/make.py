@@ -255,8 +255,7 @@ def make_change(
         checkpoint_id = None
         if kind not in ("undo", "restore"):
             # What follows makes the session forget.
-            trigger = "prune" if kind == "prune" else "compaction"
-            written = write_checkpoint(plan.loaded, config.checkpoint, places, trigger=trigger)
+            written = write_checkpoint(plan.loaded, config.checkpoint, places, trigger="compaction")
             checkpoint_id = written.checkpoint.meta.checkpoint_id
         done = apply_change(
             session.path, target.lines.fingerprint, plan.file_change, occasion, places

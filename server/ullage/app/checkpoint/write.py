@@ -38,7 +38,7 @@ from ullage.store.state.startup_files import note_unread_files
 
 MAX_TRIES = 100
 """Clashes with other writers, each of whom got one further (chosen)."""
-Trigger: TypeAlias = Literal["auto-80pct", "compaction", "prune", "session-end", "manual"]
+Trigger: TypeAlias = Literal["auto-80pct", "compaction", "session-end", "manual"]
 MAX_KEPT = 4
 """Sessions that one process follows at a time (chosen); each keeps its messages in memory."""
 
