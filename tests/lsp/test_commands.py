@@ -284,7 +284,9 @@ async def test_a_text_and_a_message_are_pinned(editor, full_session: Path) -> No
     removed, again = await follow(editor, outcome, "Remove Pin"), "Pin Again"
     assert removed.message.startswith("Pin removed: no summary has to hold “Keep this.”")
     assert (await follow(editor, removed, again)).message == outcome.message
-    await editor.execute("ullage.pin", {SESSION: path, "entry": "000000a3"})
+    outcome = await editor.execute("ullage.pin", {SESSION: path, "entry": "000000a3"})
+    removed = await follow(editor, outcome, "Remove Pin")
+    await follow(editor, removed, again)
     pins = await editor.execute("ullage.show", {"uri": "ullage:/Pins?session=" + path})
     assert "Keep this." in pins.text
     assert "message 000000a3" in pins.text

@@ -118,12 +118,12 @@ COMMANDS: tuple[Method, ...] = (
 )
 REQUESTS: tuple[Method, ...] = (
     request(protocol.STATUS_REQUEST, gauge.run_status, name_asked),
-    request(protocol.SESSIONS_REQUEST, sessions.run_sessions, name_asked),
+    request(protocol.SESSIONS_REQUEST, sessions.run_sessions, None),
     request(protocol.WINDOW_REQUEST, window.run_window, name_asked),
     request(protocol.HISTORY_REQUEST, gauge.run_history, name_asked),
-    request(protocol.USAGE_REQUEST, usage.run_usage, name_asked),
+    request(protocol.USAGE_REQUEST, usage.run_usage, None),
     request(protocol.CHECKPOINTS_REQUEST, sessions.run_checkpoints, name_asked),
-    request(protocol.MEMORY_REQUEST, run_memory, name_asked),
+    request(protocol.MEMORY_REQUEST, run_memory, None),
     request(protocol.MEMORY_SEARCH_REQUEST, run_memory_search, None),
     request(protocol.MEMORY_CHOSEN_REQUEST, run_memory_chosen, None),
     request(protocol.PREVIEW_REQUEST, preview.make_only, name_asked, writes=True),

@@ -303,7 +303,7 @@ def unpruned_text(unpruned: NothingToPrune, n_columns: int) -> str:
         lines += [
             "",
             f"Could go if you ask for it ({n_tokens:,} tokens with --all, or single --item ID):",
-            *_item_lines(items, unpruned.loaded, n_columns),
+            *_item_lines(items, unpruned.plan, unpruned.loaded, n_columns),
         ]
     return "\n".join(lines)
 
@@ -317,7 +317,7 @@ def pruning_text(pruning: PruningPlan, n_columns: int) -> str:
         f"Potential savings: {before - after:,} tokens",
         "",
         f"Replaced by a placeholder ({len(chosen):,}):",
-        *_item_lines(chosen, pruning.loaded, n_columns),
+        *_item_lines(chosen, pruning.plan, pruning.loaded, n_columns),
     ]
     refusal = [f"Only a preview: {pruning.refusal}"]
     where = refusal if change is None else make.new_file_lines(change)
@@ -367,11 +367,14 @@ def _masked(label: Label, secrets: tuple[str, ...]) -> Label:
     return Label(mask(label.text, secrets), label.is_path)
 
 
-def _item_lines(items: Sequence[PruneItem], loaded: Loaded, n_columns: int) -> list[str]:
+def _item_lines(
+    items: Sequence[PruneItem], plan: PrunePlan, loaded: Loaded, n_columns: int
+) -> list[str]:
     """Write a line for each item, the largest of many; the JSON has them all."""
     largest = sorted(items, key=lambda item: item.n_freed, reverse=True)[:MAX_SHOWN_ITEMS]
     shown = [item for item in items if item in largest]
-    entries = Counter(item.item_id[:SHORT_ENTRY_CHARS] for item in items)
+    # An item is named among all that could go.
+    entries = Counter(item.item_id[:SHORT_ENTRY_CHARS] for item in plan.items)
     lines: list[str] = []
     for item in shown:
         is_alone = entries[item.item_id[:SHORT_ENTRY_CHARS]] == 1

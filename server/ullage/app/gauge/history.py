@@ -11,7 +11,7 @@ import msgspec
 from ullage.app.gauge.startup_files import find_unread_startup_files, unread_text
 from ullage.app.gauge.status_report import MeasuredReport, report_measured
 from ullage.app.gauge.status_text import ROW_CHARS, RULE, local_time
-from ullage.app.sessions.copy import copy_text, find_copy
+from ullage.app.sessions.copy import find_copy, way_to_copy
 from ullage.app.sessions.load import Loaded, counts_for, read
 from ullage.app.sessions.past import read_context_before
 from ullage.app.sessions.secrets import secrets_for
@@ -111,7 +111,7 @@ def read_history(session: Session, places: Places) -> HistoryReport:
     return HistoryReport(
         session_id=session.header.session_id,
         path=str(session.path),
-        goes_on_in=None if copy is None else copy_text(copy, secrets),
+        goes_on_in=None if copy is None else way_to_copy(copy, secrets),
         compactions=[reports[at] for at in sorted(reports)],
         degradation=evaluate(n_compactions, session.fresh_start()),
         measured=report_measured(add_up_losses(losses)),

@@ -98,7 +98,7 @@ class StatusReport(msgspec.Struct, frozen=True, kw_only=True):
     window_source: WindowSource
     window_detail: str
     reserve_tokens: int
-    """Kept free for the answer; compaction starts somewhat before it is touched."""
+    """Kept free for a compaction, which starts somewhat before it is touched."""
     utilization: float | None
     """0 to 1; above 1 where the context overflows."""
     band: Band

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from ullage.app.gauge.due import find_due
-from ullage.app.sessions.copy import copy_text, find_copy
+from ullage.app.sessions.copy import find_copy, way_to_copy
 from ullage.app.sessions.load import Loaded
 from ullage.app.sessions.title import name_of, title_of
 from ullage.core.change.due import DuePlan
@@ -111,7 +111,7 @@ def _startup_text(context: Context) -> str:
 def goes_on_text(loaded: Loaded) -> str | None:
     """Name the copy in which a session goes on once the user resumes it; None where it has none."""
     copy = find_copy(loaded.session, loaded.secrets.places)
-    return None if copy is None else copy_text(copy, loaded.secrets.values)
+    return None if copy is None else way_to_copy(copy, loaded.known_secrets)
 
 
 def total_text(gauge: Gauge) -> str:

@@ -27,7 +27,7 @@ def find_copy(session: Session, places: Places) -> Session | None:
     return None
 
 
-def copy_text(copy: Session, known_secrets: tuple[str, ...] = ()) -> str:
+def way_to_copy(copy: Session, known_secrets: tuple[str, ...] = ()) -> str:
     """Name the session in which another goes on, and the command that goes on with it."""
     command = copy.agent.resume_command(copy.header, copy.path)
     return name_of(copy, known_secrets) + ("" if command is None else f": `{command}`")
@@ -44,6 +44,6 @@ def refuse_second_copy(
     copy = find_copy(session, places)
     if copy is not None:
         raise AlreadyChanged(
-            f"this session goes on already in {copy_text(copy, known_secrets)}; or take that back"
+            f"this session goes on already in {way_to_copy(copy, known_secrets)}; or take that back"
             f" first with `ullage undo --session {quote_word(str(copy.path))}`"
         )

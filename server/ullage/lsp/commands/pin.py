@@ -4,7 +4,7 @@ import asyncio
 from functools import partial
 
 from ullage.app.sessions.load import Loaded
-from ullage.app.summary.pins import pin_entry, pin_text, quote_pin, unpin
+from ullage.app.summary.pins import pin_entry, pin_text, quote_pin, report_pins, unpin
 from ullage.errors import PinRefused
 from ullage.lsp import protocol
 from ullage.lsp.commands.progress import report_done
@@ -37,11 +37,19 @@ async def run_pin(ls: UllageServer, argument: protocol.PinArgument) -> protocol.
 
 async def run_unpin(ls: UllageServer, argument: protocol.UnpinArgument) -> protocol.Outcome:
     loaded = await load_session(ls, argument.session)
-    await asyncio.to_thread(unpin, loaded.session, argument.text, ls.places)
+    session, text = loaded.session, argument.text
+    pins = await asyncio.to_thread(report_pins, session, (), ls.places)
+    await asyncio.to_thread(unpin, session, text, ls.places)
+    # A message is pinned again as one: no prune takes it then.
+    sent = {item.entry_id for item in loaded.context.items}
+    entry = next((pin.entry_id for pin in pins.pins if pin.text == text), None)
+    entry = entry if entry in sent else None
     again = protocol.NextCommand(
         title="Pin Again",
         command=protocol.PIN_COMMAND,
-        argument=protocol.PinArgument(session=str(loaded.path), text=argument.text),
+        argument=protocol.PinArgument(
+            session=str(loaded.path), entry=entry, text=text if entry is None else None
+        ),
     )
     return await _report(ls, loaded, "Pin removed: no summary has to hold", argument.text, again)
 

@@ -140,8 +140,10 @@ def _list_files(places: Places, since_ns: int) -> Iterator[Path]:
     """List the receipts of all sessions to which one was added or noted since a time."""
     with suppress(OSError), os.scandir(places.state_folder / "context" / "preimages") as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
-            if entry.stat().st_mtime_ns >= since_ns:
-                yield from sorted(Path(entry.path).glob("*.json"))
+            # One that goes meanwhile hides none of the others.
+            with suppress(OSError):
+                if entry.stat().st_mtime_ns >= since_ns:
+                    yield from sorted(Path(entry.path).glob("*.json"))
 
 
 def receipt_of_new(path: Path, session_key: str, places: Places) -> Receipt | None:
