@@ -132,6 +132,20 @@ def test_nothing_comes_back_beside_a_session_made_since(
     assert redone(claude_session, places).after.path == made.session.path
 
 
+def test_a_copy_that_stays_with_what_came_since_is_told_before_any_question(
+    claude_session: Path, places: Places
+) -> None:
+    _, made = compacted(claude_session, places)
+    new = made.session.path
+    claude = ClaudeFile(cwd=f"{claude_session.parent}", session_id=new.stem)
+    claude.user("And now?")
+    new.write_bytes(new.read_bytes() + claude.data)
+    make_idle(new)
+    undone(new, places)
+    with pytest.raises(Refused, match="holds what came since"):
+        plan_redo(open_session(claude_session), SMALL, places)
+
+
 def test_a_session_with_another_beginning_is_not_what_was_taken_back(
     claude_session: Path, places: Places
 ) -> None:

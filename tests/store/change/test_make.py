@@ -217,7 +217,7 @@ def test_a_session_comes_back_where_no_other_has_its_place(path: Path, places: P
     sha256 = receipt.new_sha256 or ""
     _remove(made.path, sha256, made.receipt_id, places)
     made.path.write_bytes(OLD)
-    with pytest.raises(Refused, match="is there again"):
+    with pytest.raises(Refused, match="holds what came since"):
         _bring_back(made.path, sha256, made.receipt_id, places)
     assert made.path.read_bytes() == OLD
     made.path.unlink()

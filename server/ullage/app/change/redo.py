@@ -17,7 +17,7 @@ from ullage.core.change.edit import FileChange, put_back, take_off
 from ullage.core.change.receipt import Receipt
 from ullage.core.config.settings import Config
 from ullage.errors import Refused
-from ullage.store.change.new_session import bring_back
+from ullage.store.change.new_session import bring_back, refuse_other
 from ullage.store.change.receipts import (
     list_receipts,
     mark,
@@ -53,6 +53,7 @@ def plan_redo(session: Session, config: Config, places: Places) -> Redo:
     lines, loaded = change_target(session, _NOTHING).lines, load(session, config, places)
     withdrawn = _find_withdrawn(session.path, lines, places)
     if withdrawn is not None:
+        refuse_other(Path(withdrawn.new_path or ""), withdrawn.new_sha256 or "")
         return Redo(way=undo.Return(loaded=loaded, receipt=withdrawn), what=withdrawn.occasion.kind)
     receipts = list_receipts(session.state_key, places).receipts
     undone = _find_undo(receipts, session.path)

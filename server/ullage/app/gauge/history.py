@@ -289,7 +289,8 @@ def _tokens(n_tokens: int | None, source: SizeSource | None) -> str:
 
 
 def _tells(line: str) -> bool:
-    return bool(line.strip()) and not line.startswith("#")
+    """Whether a line of a summary says something of its own: no heading, nor when it was made."""
+    return bool(line.strip()) and not line.startswith(("#", "(as of "))
 
 
 def read_past(loaded: Loaded, before: PastContexts | None) -> PastContexts:

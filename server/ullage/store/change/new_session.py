@@ -117,6 +117,16 @@ def remove_new_session(
         return aside
 
 
+def refuse_other(path: Path, sha256: str) -> None:
+    """Refuse to give a session its place again where another file has it, or one that went on.
+
+    Raises:
+        Refused: with where that is.
+    """
+    if os.path.lexists(path) and not has_digest(path, sha256):
+        raise Refused(f"{path} holds what came since: nothing is made again over that")
+
+
 def bring_back(
     path: Path, sha256: str, *, session_key: str, receipt_id: str, places: Places
 ) -> None:
@@ -128,10 +138,9 @@ def bring_back(
     """
     kept = _kept_path(path, session_key, receipt_id, places)
     with session_lock.session_lock(path, places):
+        refuse_other(path, sha256)
         if os.path.lexists(path):
-            if has_digest(path, sha256):
-                return
-            raise Refused(f"{path} is there again, and is not the session that was taken away")
+            return
         if not has_digest(kept, sha256):
             raise Refused(f"{path.name} is not in the state folder any more")
         try:
