@@ -10,8 +10,10 @@ from claude_files import ClaudeFile, text
 from codex_files import CodexFile
 from database_files import OpencodeSession
 from pi_files import MODEL, START, Json, PiFile, usage_of
+from planning import compacted, undone
 from running import Place
 from ullage.app.gauge.usage import UsageReport, note_lines, report_usage, usage_text
+from ullage.store.files.demo import make_idle
 
 FIRST_DAY = START.astimezone().date()
 SECOND_DAY = FIRST_DAY + timedelta(days=2)
@@ -213,3 +215,26 @@ def test_a_folder_where_no_model_answered_says_so(place: Place) -> None:
     assert note_lines(used) == ()
     torn = msgspec.structs.replace(used, problems=["a torn file"])
     assert note_lines(torn) == ("Not counted: a torn file.",)
+
+
+def test_what_was_paid_in_a_copy_that_was_taken_back_counts(
+    place: Place, claude: ClaudeFile
+) -> None:
+    for number in range(6):
+        claude.user(f"please do number {number} " * 200)
+        claude.assistant(text(f"did {number} " * 400))
+    write_claude(place, claude.session_id, claude.data)
+    (origin,) = (place.home / ".claude" / "projects").rglob("*.jsonl")
+    _, made = compacted(origin, place.places())
+    n_requests = report(place).total.requests
+    n_before = len(claude.data)
+    claude.user("And now?")
+    claude.assistant(text("Done."), usage=USAGE)
+    later = claude.data[n_before:].replace(
+        claude.session_id.encode(), made.session.path.stem.encode()
+    )
+    made.session.path.write_bytes(made.session.path.read_bytes() + later)
+    make_idle(made.session.path)
+    assert report(place).total.requests == n_requests + 1
+    undone(made.session.path, place.places())
+    assert report(place).total.requests == n_requests + 1

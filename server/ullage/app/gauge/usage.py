@@ -181,7 +181,7 @@ def _list_since(
     for folder in folders:
         sessions = takewhile(
             lambda session: session.lines.written_ns >= since_ms * 1_000_000,
-            list_sessions(folder, places, problems),
+            list_sessions(folder, places, problems, is_undone_too=True),
         )
         for session in sessions:
             yield session

@@ -153,13 +153,17 @@ def no_session_text(cwd: Path, places: Places) -> str:
 
 
 def list_sessions(
-    cwd: Path, places: Places, problems: list[str] | None = None
+    cwd: Path,
+    places: Places,
+    problems: list[str] | None = None,
+    *,
+    is_undone_too: bool = False,
 ) -> Iterator[Session]:
     """Go through the main sessions of a folder, the one written to last first.
 
     Different folders may share a folder of sessions, so each session's own record decides. A copy
     that we made counts once an agent has written to it, and one that was taken back once it was
-    written to since; a stub without a message is none; of files with one id the last counts.
+    written to since, or, with `is_undone_too`, before; a stub without a message is none; of files with one id the last counts.
     What cannot be read hides none of the others, and is added to the problems, a line each.
     """
     problems = [] if problems is None else problems
@@ -172,7 +176,9 @@ def list_sessions(
             session = candidate.open()
             if owner_of(session.header) not in owners:
                 continue
-            if session.state_key not in listed and _is_gone_on_with(session, places):
+            if session.state_key not in listed and _is_gone_on_with(
+                session, places, is_undone_too=is_undone_too
+            ):
                 listed.add(session.state_key)
                 yield session
         except InputError as error:
@@ -193,11 +199,11 @@ def _owners_of(cwd: Path) -> set[str]:
     return {ANY_FOLDER, *map(of_folder, _spellings(cwd))}
 
 
-def _is_gone_on_with(session: Session, places: Places) -> bool:
+def _is_gone_on_with(session: Session, places: Places, *, is_undone_too: bool) -> bool:
     """Whether an agent has a session to go on with in a file."""
     receipt = receipt_of_new(session.path, session.state_key, places)
     if receipt is not None:
-        if receipt.left_size_bytes is not None:
+        if receipt.left_size_bytes is not None and not is_undone_too:
             is_as_left = session.lines.size_bytes == receipt.left_size_bytes
         else:
             from ullage.store.change.new_session import has_digest
