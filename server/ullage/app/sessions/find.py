@@ -163,7 +163,8 @@ def list_sessions(
 
     Different folders may share a folder of sessions, so each session's own record decides. A copy
     that we made counts once an agent has written to it, and one that was taken back once it was
-    written to since, or, with `is_undone_too`, before; a stub without a message is none; of files with one id the last counts.
+    written to since, or, with `is_undone_too`, before; a stub without a message is none; of files
+    with one id the last counts.
     What cannot be read hides none of the others, and is added to the problems, a line each.
     """
     problems = [] if problems is None else problems
